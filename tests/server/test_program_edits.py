@@ -113,7 +113,7 @@ scene.audit(rules=['interpenetrating'], objects=parts)
 """
     first = call(context, "plan_execute", program=program)["result"]["report"]
     [told] = first["results"].values()
-    assert told["rules"]["interpenetrating"].endswith("name in may_overlap: ['Mortar*'].")
+    assert told["rules"]["interpenetrating"].endswith("in may_overlap, for example ['Mortar*'].")
     again = call(context, "plan_execute", params={"up": 60}, instead=True)["result"]["report"]
     assert [*again["results"].values()] == ["as told before"] and again["operations"] == [
         "5 operations ok; made again: 4"

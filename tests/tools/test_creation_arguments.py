@@ -118,13 +118,13 @@ def test_a_closed_mesh_whose_faces_look_inward_says_so_and_is_mended_by_what_it_
     inward = [face[::-1] for face in BLOCK["faces"]]
     far = [[x + 5000, y, z] for x, y, z in BLOCK["vertices"]]
     (note,) = stage.do("mesh.create", {**BLOCK, "faces": inward, "vertices": far})["notes"]
-    assert note.startswith("'Block' has its faces turned inward: ") and "mesh.clean" in note
+    assert note.startswith("'Block' has normals that point inward: ") and "mesh.clean" in note
     assert len(stage.do("scene.audit", {"rules": ["inside_out"]})["findings"]) == 1
     stage.do("mesh.clean", {"object": "Block"})
     assert not stage.do("scene.audit", {"rules": ["inside_out"]})["findings"]
     mixed = [*inward[:1], *BLOCK["faces"][1:]]
     (note,) = stage.do("mesh.create", {**BLOCK, "name": "Mixed", "faces": mixed})["notes"]
-    assert "beside others that look outward" in note
+    assert "and others that point outward" in note
     assert stage.do("mesh.create", {**BLOCK, "name": "Open", "faces": inward[1:]})["notes"] == []
     flat = {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 2, 1]]}
     assert stage.do("mesh.create", {**flat, "name": "Flat"})["notes"] == []

@@ -289,7 +289,7 @@ def test_a_collection_is_exported_with_those_in_it(desk: Desk) -> None:
     assert finding["pointer"] == "/collection"
     assert desk.stage.invalid("file.export", {"path": "x.glb", "collection": "A", "objects": ["B"]}) == [""]
     desk.stage.do("collection.create", {"name": "Bare"})
-    assert "of collection 'Bare'" in desk.refused("file.export", "x.blend", collection="Bare")["message"]
+    assert "collection 'Bare' contains nothing" in desk.refused("file.export", "x.blend", collection="Bare")["message"]
 
 
 def test_pictures_without_a_file_of_their_own_are_each_inside_an_fbx(desk: Desk) -> None:

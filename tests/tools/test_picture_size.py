@@ -12,7 +12,7 @@ import bpy
 import pytest
 
 from blendwright.blender.scene.pictures.images import Images
-from blendwright.tools.image.formats import MOST_PIXELS, READABLE
+from blendwright.tools.image.formats import MAX_PIXELS, READABLE
 from blendwright.tools.image.picture_size import declared_size
 from blendwright.values.faults import Fault
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from support.stage.stage import Stage
 
 SIDE = 20_000
-assert SIDE * SIDE > MOST_PIXELS
+assert SIDE * SIDE > MAX_PIXELS
 
 
 def written(stage: Stage, folder: Path, form: str, **settings: Any) -> Path:

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api import Findings, Kind, Point, Scene
 from blendwright.tool_api.arguments import Vector3, optional
 from blendwright.tool_api.mentions import ObjectName
-from blendwright.tools.camera_views import NEAREST, view_axes
+from blendwright.tools.camera_views import MIN_DIRECTION_LENGTH, view_axes
 from blendwright.tools.checks import conflict, existing_object
 from blendwright.tools.object_creation import ObjectPlacement
 from blendwright.tools.world_space import world_matrix
@@ -47,7 +47,7 @@ def aim_problems(scene: Scene, args: AimedPlacement) -> Findings:
             return
     if args.parent is not None and scene.find(Kind.OBJECT, args.parent) is None:
         return  # the check of `parent` reports this
-    if math.dist(_world_position(scene, args), _target_position(scene, args.look_at)) < NEAREST:
+    if math.dist(_world_position(scene, args), _target_position(scene, args.look_at)) < MIN_DIRECTION_LENGTH:
         message = f"'{args.name}' would be at the same point that it should look at"
         yield conflict(message, AT, "Give it another location, or another point.")
     elif _misses_target(scene, args):
@@ -119,7 +119,7 @@ def _product(left: Rows, right: Rows, *, inverse: bool = False) -> Rows:
 def _inverse(rows: Rows) -> Rows:
     (a, b, c), (d, e, f), (g, h, i) = rows
     determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
-    if abs(determinant) < NEAREST**3:
+    if abs(determinant) < MIN_DIRECTION_LENGTH**3:
         return rows
     adjugate = (
         (e * i - f * h, c * h - b * i, b * f - c * e),
@@ -133,7 +133,7 @@ def _euler(rows: Rows) -> tuple[float, ...]:
     """Return the XYZ Euler angles in radians of a rotation matrix, in Blender's convention."""
     horizontal = math.hypot(rows[0][0], rows[1][0])
     y = math.atan2(-rows[2][0], horizontal)
-    if horizontal > NEAREST:
+    if horizontal > MIN_DIRECTION_LENGTH:
         return (math.atan2(rows[2][1], rows[2][2]), y, math.atan2(rows[1][0], rows[0][0]))
     return (math.atan2(-rows[1][2], rows[1][1]), y, 0.0)
 

@@ -1,4 +1,4 @@
-"""Read access to what animates an object: its action, its own curves in that action, and its drivers.
+"""Read access to the animation of an object: its action, its F-curves in that action, and its drivers.
 
 Since Blender 4.4 an action has layers and slots, and an object owns the curves of its slot. Before that, an object owns
 the whole action.
@@ -22,7 +22,7 @@ def action_of(obj: Block) -> Block | None:
 
 
 def actions_of(block: Block) -> list[Block]:
-    """Return all actions that animate a datablock: its active action and those of its NLA strips."""
+    """Return all actions that animate a datablock: the active action and the actions of NLA strips."""
     animation = getattr(block, "animation_data", None)
     if animation is None:
         return []

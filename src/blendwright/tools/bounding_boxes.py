@@ -92,7 +92,7 @@ class Reach:
         return around(points)
 
     def own_size(self, obj: Block) -> Point:
-        """Return the object's size along its own axes, in metres."""
+        """Return the object's size along its local axes, in metres."""
         matrix = world_matrix(self._scene, obj)
         local_points = own_box(self._scene, obj)
         instances = self.instance_corners(obj)
@@ -184,7 +184,7 @@ def world_bounds(scene: Scene, objects: Iterable[Block]) -> list[BoundingBox]:
 
 def everything(scene: Scene, without: str = "") -> list[Point]:
     """Return the corners of the boxes of all rendered objects except `without`."""
-    return [point for box in everything_by_object(scene, without) for point in box]
+    return list(chain.from_iterable(everything_by_object(scene, without)))
 
 
 def everything_by_object(scene: Scene, without: str = "") -> Iterator[list[Point]]:
@@ -193,8 +193,12 @@ def everything_by_object(scene: Scene, without: str = "") -> Iterator[list[Point
     Objects without an extent, and objects too large for single precision, are skipped.
     """
     reach = Reach(scene)
-    boxes = (reach.corners(obj) for obj in visible(scene) if obj.name != without)
-    return (box for box in boxes if box and _within_reach(box))
+    for obj in visible(scene):
+        if obj.name == without:
+            continue
+        box = reach.corners(obj)
+        if box and _within_reach(box):
+            yield box
 
 
 def subject_points(scene: Scene, names: Sequence[str], without: str, frames: Sequence[int] = ()) -> list[Point]:
@@ -262,8 +266,10 @@ def shape(scene: Scene, obj: Block) -> Generator[Block | None, None, None]:
     if obj.type not in SOLID:
         yield None
         return
-    evaluated = scene.evaluated(obj)
-    with mesh_copy(evaluated if evaluated.is_evaluated else obj) as mesh:
+    source = scene.evaluated(obj)
+    if not source.is_evaluated:
+        source = obj
+    with mesh_copy(source) as mesh:
         yield mesh
 
 

@@ -28,7 +28,7 @@ FROM: dict[View, Point] = {
     "ISO": (1.0, -1.0, 0.8),
 }
 # Shortest vector in metres that has a usable direction.
-NEAREST = 1e-6
+MIN_DIRECTION_LENGTH = 1e-6
 
 
 def view_axes(towards_viewer: Point, roll_deg: float = 0.0) -> Axes:
@@ -37,7 +37,7 @@ def view_axes(towards_viewer: Point, roll_deg: float = 0.0) -> Axes:
     `roll_deg` then rotates the camera about its viewing direction.
     """
     back = _unit(towards_viewer)
-    if math.hypot(back[0], back[1]) < NEAREST:
+    if math.hypot(back[0], back[1]) < MIN_DIRECTION_LENGTH:
         # Looking straight down, north is up. Looking straight up continues the tilt from the horizon.
         right: Point = (1.0, 0.0, 0.0)
     else:
@@ -63,18 +63,17 @@ def mirrored_like(matrix: Block, axes: Axes) -> Axes:
 def view_matrix(scene: Scene, axes: Axes, position: Point, matrix: Block | None = None) -> Block:
     """Return a world matrix from axes and a position, with the scale of `matrix` along each local axis."""
     # `to_scale` would report a mirrored matrix as negative on all three axes.
+    scale = [1.0, 1.0, 1.0]
     if matrix is not None:
         scale = [axis.length for axis in matrix.to_3x3().col]
-    else:
-        scale = [1.0, 1.0, 1.0]
-    columns = [_times(axis, factor) for axis, factor in zip(axes, scale, strict=True)]
-    rows = [[columns[0][i], columns[1][i], columns[2][i], position[i]] for i in range(3)]
+    columns = [*map(_times, axes, scale), position]
+    rows = list(zip(*columns, strict=True))
     return scene.matrix([*rows, [0.0, 0.0, 0.0, 1.0]])
 
 
 def zero_scale(scene: Scene, obj: Block, at: str) -> Findings:
     """Yield a finding if an object has a scale of zero along an axis, because it then has no direction to rotate from."""
-    if any(axis.length < NEAREST for axis in world_matrix(scene, obj).to_3x3().col):
+    if any(axis.length < MIN_DIRECTION_LENGTH for axis in world_matrix(scene, obj).to_3x3().col):
         message = f"'{obj.name}' has a scale of zero, so it cannot be aimed"
         yield conflict(message, at, "Give it a scale first, with object.transform.")
 
@@ -103,19 +102,24 @@ class Frustum:
 
     def within(self, margin: float) -> Frustum:
         """Return this frustum with a free margin on each side, given as a fraction of the frame."""
-        across, along = (self.right - self.left) * margin, (self.top - self.bottom) * margin
+        margin_x, margin_y = (self.right - self.left) * margin, (self.top - self.bottom) * margin
         return Frustum(
-            self.left + across, self.right - across, self.bottom + along, self.top - along, self.orthographic
+            self.left + margin_x, self.right - margin_x, self.bottom + margin_y, self.top - margin_y, self.orthographic
         )
 
 
 def frustum(scene: Scene, camera: Block) -> Frustum:
     """Return the frame of a camera at the scene's resolution."""
-    frame = [tuple(corner) for corner in camera.view_frame(scene=scene.active)]
-    orthographic = camera.type == "ORTHO"
-    xs = [x if orthographic else x / -z for x, _, z in frame]
-    ys = [y if orthographic else y / -z for _, y, z in frame]
-    return Frustum(min(xs), max(xs), min(ys), max(ys), orthographic)
+    is_orthographic = camera.type == "ORTHO"
+    xs: list[float] = []
+    ys: list[float] = []
+    for x, y, z in camera.view_frame(scene=scene.active):
+        depth = -z
+        if is_orthographic:
+            depth = 1.0
+        xs.append(x / depth)
+        ys.append(y / depth)
+    return Frustum(min(xs), max(xs), min(ys), max(ys), is_orthographic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,27 +133,25 @@ class Standpoint:
 
 def standpoint(points: Sequence[Point], axes: Axes, sight: Frustum, nearest: float) -> Standpoint:
     """Return the closest position from which all points are inside the frame and none is nearer than `nearest`."""
-    local = [tuple(_dot(point, axis) for axis in axes) for point in points]
-    low, high = ([pick(values) for values in zip(*local, strict=True)] for pick in (min, max))
+    local = [(_dot(point, axes[0]), _dot(point, axes[1]), _dot(point, axes[2])) for point in points]
+    columns = list(zip(*local, strict=True))
+    low, high = list(map(min, columns)), list(map(max, columns))
+    width, height = sight.right - sight.left, sight.top - sight.bottom
+
     if sight.orthographic:
-        widen = (
-            max((high[0] - low[0]) / (sight.right - sight.left), (high[1] - low[1]) / (sight.top - sight.bottom)) or 1.0
-        )
+        widen = max((high[0] - low[0]) / width, (high[1] - low[1]) / height) or 1.0
         x = (low[0] + high[0] - (sight.left + sight.right) * widen) / 2.0
         y = (low[1] + high[1] - (sight.bottom + sight.top) * widen) / 2.0
         z = high[2] + max(nearest, high[2] - low[2])
         return Standpoint(_world(axes, (x, y, z)), z - low[2], widen)
-    # A point is left of the right side when x + right * z <= camera x + right * camera z; the tightest such point
-    # counts.
+
+    # A point is left of the right side if x + right * z <= camera x + right * camera z. The extreme point determines
+    # it.
     most_right = max(x + sight.right * z for x, _, z in local)
     most_left = min(x + sight.left * z for x, _, z in local)
     most_up = max(y + sight.top * z for _, y, z in local)
     most_down = min(y + sight.bottom * z for _, y, z in local)
-    z = max(
-        (most_right - most_left) / (sight.right - sight.left),
-        (most_up - most_down) / (sight.top - sight.bottom),
-        high[2] + nearest,
-    )
+    z = max((most_right - most_left) / width, (most_up - most_down) / height, high[2] + nearest)
     x = (most_right + most_left - (sight.right + sight.left) * z) / 2.0
     y = (most_up + most_down - (sight.top + sight.bottom) * z) / 2.0
     return Standpoint(_world(axes, (x, y, z)), z - low[2])

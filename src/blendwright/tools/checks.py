@@ -29,6 +29,8 @@ def invalid(message: str, at: str, fix: str) -> Finding:
 # Tolerances for comparing values: Blender stores single-precision floats, so a written value comes back rounded.
 RELATIVE = 1e-5
 ABSOLUTE = 1e-6
+# Beginning of the name of a Boolean value that says whether an item exists.
+PRESENCE = "the presence of "
 
 
 def close(expected: float, actual: float) -> bool:
@@ -50,19 +52,25 @@ def same(expected: Any, actual: Any) -> bool:
 def differs(what: str, expected: Any, actual: Any, at: str) -> Findings:
     """Yield a finding if an actual value is not the expected one.
 
-    `what` names the value, as in "its location", or is a clause that should be true, as in "that its faces are shaded
-    smooth".
+    `what` names the value, as in "its location". With a Boolean value it may also be a clause that should be true, as
+    in "that its faces are shaded smooth", or name an item that should exist, as in "the presence of 'Box'".
     """
     if isinstance(expected, tuple) and expected == tuple(actual):
         return  # fast path: most values come back exactly
     if not same(expected, actual):
-        fix = "Use another name, or change the existing datablock."
-        if not what.startswith("that ") or not isinstance(expected, bool):
-            yield conflict(f"{what} is {_shown(actual)}, not {_shown(expected)}", at, fix)
-        elif expected:
-            yield conflict(f"it is not true {what}", at, fix)
-        else:
-            yield conflict(f"it is true {what}", at, fix)
+        yield conflict(_difference(what, expected, actual), at, "Use another name, or change the existing datablock.")
+
+
+def _difference(what: str, expected: Any, actual: Any) -> str:
+    if isinstance(expected, bool) and what.startswith("that "):
+        if expected:
+            return f"it is not true {what}"
+        return f"it is true {what}"
+    if isinstance(expected, bool) and what.startswith(PRESENCE):
+        if expected:
+            return f"{what.removeprefix(PRESENCE)} does not exist"
+        return f"{what.removeprefix(PRESENCE)} exists, but should not"
+    return f"{what} is {_shown(actual)}, not {_shown(expected)}"
 
 
 def _shown(value: Any) -> str:
@@ -85,8 +93,9 @@ def existing(scene: Scene, kind: Kind, name: str, at: str) -> Generator[Finding,
 
 
 def existing_object(scene: Scene, name: str, at: str, *types: str) -> Generator[Finding, None, Block | None]:
-    """Return the object of that name if its type is one of `types` (any type if none is given); otherwise yield a
-    finding.
+    """Return the object of that name, or yield a finding and return None.
+
+    The object's type must be one of `types`; without any, all types are allowed.
     """
     obj = yield from existing(scene, Kind.OBJECT, name, at)
     if obj is None or not types or obj.type in types:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from blendwright.tool_api import Block, Findings, Point
 from blendwright.tools.checks import differs
@@ -48,17 +49,13 @@ def geometry(
     for face in faces:
         face_starts.append(len(corner_vertices))
         for start, end in zip(face, [*face[1:], face[0]], strict=True):
-            if start < end:
-                edge = (start, end)
-            else:
-                edge = (end, start)
             corner_vertices.append(start)
-            corner_edges.append(edge_numbers.setdefault(edge, len(edge_numbers)))
+            corner_edges.append(edge_numbers.setdefault(_edge(start, end), len(edge_numbers)))
     for start, end in loose:
-        edge_numbers.setdefault((start, end) if start < end else (end, start), len(edge_numbers))
+        edge_numbers.setdefault(_edge(start, end), len(edge_numbers))
     return Geometry(
-        positions=array("f", (value for vertex in vertices for value in vertex)),
-        edges=array("i", (vertex for edge in edge_numbers for vertex in edge)),
+        positions=array("f", chain.from_iterable(vertices)),
+        edges=array("i", chain.from_iterable(edge_numbers)),
         corner_vertices=corner_vertices,
         corner_edges=corner_edges,
         face_starts=face_starts,
@@ -95,7 +92,8 @@ def marked_edges(shape: Geometry, pairs: Sequence[Sequence[int]]) -> array[int]:
 
 def flat_uvs(uvs: Sequence[Sequence[Sequence[float]]]) -> array[float]:
     """Return the UV coordinates of all face corners as one flat array."""
-    return array("f", (value for face in uvs for corner in face for value in corner))
+    corners = chain.from_iterable(uvs)
+    return array("f", chain.from_iterable(corners))
 
 
 def fill_mesh(mesh: Block, shape: Geometry) -> None:
@@ -134,7 +132,7 @@ def mesh_differs(mesh: Block, shape: Geometry, at: str) -> Findings:
 
 
 def edges_differ(mesh: Block, shape: Geometry, at: str) -> Findings:
-    """Yield a finding if the edges of a mesh join other vertices than those of `shape`.
+    """Yield a finding if the edges of a mesh do not join the same vertices as those in `shape`.
 
     This matters for loose edges; face edges follow from the faces, which `mesh_differs` compares.
     """

@@ -75,7 +75,7 @@ M = TypeVar("M", bound=ObjectMade)
 
 
 class Creates(Tool[P, M], Generic[P, M], family=True):
-    """Create an object of one type with its own data, at the given position and in the given collection.
+    """Create an object of one type with new data, at the given position and in the given collection.
 
     An object that already exists exactly as requested stays unchanged. If the name belongs to a different object, the
     call is refused and the findings list all differences.
@@ -165,7 +165,7 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
         if data is not None:
             initialize_settings(self.settings(scene, args, data))
             self.build(scene, args, data)
-            _dress(scene, args, data)
+            _apply_look(scene, args, data)
             yield
         obj = scene.create(Kind.OBJECT, args.name, data)
         yield
@@ -198,7 +198,7 @@ class Creates(Tool[P, M], Generic[P, M], family=True):
         yield from settings_differ(self.settings(scene, args, data))
         if self.data_kind is not None:
             yield from self.differences(scene, args, data)
-            yield from _dress_differs(args, data)
+            yield from _look_differences(args, data)
         yield from self.object_differences(scene, args, obj)
         yield from _placement_differs(scene, args, obj, self.rotation(scene, args))
 
@@ -229,7 +229,7 @@ def _missing_relations(scene: Scene, args: ObjectPlacement) -> Findings:
         yield from scene.missing(Kind.MATERIAL, args.material, "/material")
 
 
-def _dress(scene: Scene, args: ObjectPlacement, data: Block) -> None:
+def _apply_look(scene: Scene, args: ObjectPlacement, data: Block) -> None:
     """Give new data its material and shading."""
     if isinstance(args, SurfacePlacement) and args.material is not None:
         data.materials.append(scene.require(Kind.MATERIAL, args.material, "/material"))
@@ -237,8 +237,8 @@ def _dress(scene: Scene, args: ObjectPlacement, data: Block) -> None:
         data.polygons.foreach_set("use_smooth", array("b", b"\1" * len(data.polygons)))
 
 
-def _dress_differs(args: ObjectPlacement, data: Block) -> Findings:
-    """Yield findings where data differs from what `_dress` writes.
+def _look_differences(args: ObjectPlacement, data: Block) -> Findings:
+    """Yield findings where data differs from what `_apply_look` writes.
 
     Flat shading is the default and is not compared here.
     """
@@ -283,4 +283,4 @@ def _placement_differs(scene: Scene, args: ObjectPlacement, obj: Block, turned: 
     if parent != args.parent:
         yield from differs("its parent", args.parent, parent, "/parent")
     if not scene.is_in(target_collection(scene, args.collection), obj):
-        yield from differs("its membership in the collection", True, False, "/collection")
+        yield from differs("that it is in the collection", True, False, "/collection")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import chain, combinations
 
 from blendwright.tool_api import Block, Findings, Kind, Scene
 from blendwright.tools.animation_data import channel_conflicts
@@ -30,7 +31,7 @@ def evaluated_matrix(scene: Scene, obj: Block) -> Block | None:
 
 
 def _is_placed_by_channels_only(obj: Block) -> bool:
-    """Return True if the object is visible and only its own channels determine its position.
+    """Return True if the object is visible and nothing but its channels determines its position.
 
     This avoids an evaluation of the scene, which takes milliseconds with a thousand objects; most objects do not need
     it.
@@ -80,13 +81,10 @@ def nearly_equal_matrices(expected: Sequence[Sequence[float]], actual: Sequence[
     """Return True if two matrices are equal within single precision after some arithmetic."""
     if same(expected, actual):
         return True
-    pairs = [
-        (a, b)
-        for expected_row, actual_row in zip(expected, actual, strict=True)
-        for a, b in zip(expected_row, actual_row, strict=True)
-    ]
-    largest = max(1.0, *(abs(a) for a, _ in pairs))
-    return all(abs(a - b) <= MATRIX_TOLERANCE * largest for a, b in pairs)
+    expected_values = list(chain.from_iterable(expected))
+    actual_values = list(chain.from_iterable(actual))
+    tolerance = MATRIX_TOLERANCE * max(1.0, *map(abs, expected_values))
+    return all(abs(a - b) <= tolerance for a, b in zip(expected_values, actual_values, strict=True))
 
 
 # Largest cosine of the angle between two axes that still count as perpendicular.
@@ -103,19 +101,17 @@ def parent_space(scene: Scene, child: Block) -> Block:
     return world_matrix(scene, child) @ child.matrix_basis.inverted_safe()
 
 
-def stay_in_place_conflicts(scene: Scene, child: Block, at: str, cure: str) -> Findings:
-    """Yield findings if a child cannot keep its world position without its parent. `cure` is the fix to report."""
+def stay_in_place_conflicts(scene: Scene, child: Block, at: str, fix: str) -> Findings:
+    """Yield findings if a child cannot keep its world position without its parent. `fix` is the fix to report."""
     frame = parent_space(scene, child)
     if nearly_equal_matrices(frame, IDENTITY):
         return  # its channels are already in world space, animated or not
     for channel in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
         yield from channel_conflicts(scene, child, channel, at)
     axes = [axis.normalized() for axis in (frame @ child.matrix_basis).to_3x3().col]
-    if any(
-        abs(axis.dot(next_axis)) > MAX_AXES_COSINE for axis, next_axis in zip(axes, [*axes[1:], axes[0]], strict=True)
-    ):
+    if any(abs(first.dot(second)) > MAX_AXES_COSINE for first, second in combinations(axes, 2)):
         message = f"'{child.name}' is sheared by the uneven scale of its parent, which location, rotation and scale cannot express"
-        yield conflict(message, at, cure)
+        yield conflict(message, at, fix)
 
 
 def remaining_children(scene: Scene, parents: Iterable[Block]) -> list[Block]:
@@ -129,8 +125,8 @@ def unparent_conflicts(scene: Scene, parents: Iterable[Block], at: str) -> Findi
     """Yield findings if children of deleted parents cannot keep their world position."""
     for child in remaining_children(scene, parents):
         first = "unparent it first with object.set_parent and keep_transform false"
-        cure = f"Delete '{child.name}' too, make the scale of its parent even, or {first}."
-        yield from stay_in_place_conflicts(scene, child, at, cure)
+        fix = f"Delete '{child.name}' too, make the scale of its parent even, or {first}."
+        yield from stay_in_place_conflicts(scene, child, at, fix)
 
 
 def unparent_children(scene: Scene, parents: Iterable[Block], at: str) -> None:
@@ -147,5 +143,5 @@ def unparent_children(scene: Scene, parents: Iterable[Block], at: str) -> None:
     for child, matrix in original_matrices.items():
         if not nearly_equal_matrices(matrix, world_matrix(scene, child)):
             message = f"'{child.name}' does not stay in place without its parent: a constraint moves it"
-            cure = "Delete it too, or remove its constraint first."
-            raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure=cure)
+            fix = "Delete it too, or remove its constraint first."
+            raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure=fix)

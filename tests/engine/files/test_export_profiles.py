@@ -26,10 +26,10 @@ SCENE: list[tuple[str, dict[str, Any]]] = [
 ]  # fmt: skip
 # What is put in the place of a written file, and what is said of it.
 SWAPS: dict[str, tuple[list[tuple[str, dict[str, Any]]], str, str]] = {
-    "triangles": ([("modifier.remove", {"object": "Box", "modifier": "Two"})], "glb", "has 60 triangles, and the scene 72"),
-    "an object": ([("object.delete", {"object": "Ball.001"})], "glb", "and the scene 2: it lacks 'Ball.001'"),
-    "scale": ([("object.transform", {"object": "Box", "scale": [1, 1, 1.01]})], "stl", "scale, axes or place differ"),
-    "axes": ([("object.transform", {"object": "Box", "rotation_euler_deg": [90, 0, 0]})], "fbx", "scale, axes or place"),
+    "triangles": ([("modifier.remove", {"object": "Box", "modifier": "Two"})], "glb", "has 60 triangles, but the scene has 72"),
+    "an object": ([("object.delete", {"object": "Ball.001"})], "glb", "but the scene has 2: it lacks 'Ball.001'"),
+    "scale": ([("object.transform", {"object": "Box", "scale": [1, 1, 1.01]})], "stl", "scale, axes or position differ"),
+    "axes": ([("object.transform", {"object": "Box", "rotation_euler_deg": [90, 0, 0]})], "fbx", "scale, axes or position"),
     "UVs": ([("uv.unwrap", {"object": "Box", "method": "smart", "margin": 0.2})], "glb", "has UVs from"),
     "a material": ([("material.assign", {"object": "Box", "material": "Plain"})], "fbx", "lacks the materials 'Paint.001'"),
     "a picture": ([("image.create", {"name": "Small", "size": [4, 4]}),

@@ -186,8 +186,8 @@ def _target(scene: Scene, args: AddStripArgs) -> tuple[Block, Block, Block]:
         action = action_of(part)
         if action is not None:
             return owner, part, action
-    cure = "Name an action, or set keyframes first."
-    raise StepError(Finding(Fault.TARGET_NOT_FOUND, f"'{block.name}' has no action to push down", args.at, cure))
+    fix = "Name an action, or set keyframes first."
+    raise StepError(Finding(Fault.TARGET_NOT_FOUND, f"'{block.name}' has no action to push down", args.at, fix))
 
 
 def _tracks(part: Block) -> list[Block]:

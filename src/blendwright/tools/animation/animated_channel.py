@@ -121,7 +121,7 @@ class ChannelArgs(ChannelNames):
 
 
 def refuse_stray_names(channel: str | None, names: ChannelNames) -> None:
-    """Raise PydanticCustomError unless the given names are those that the channel takes. For validators of argument
+    """Raise PydanticCustomError unless the arguments give exactly the names that the channel needs. For validators of
     models.
     """
     needed, allowed = NAMES.get(channel or "", ((), ()))

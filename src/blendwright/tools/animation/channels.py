@@ -68,19 +68,19 @@ def constraint_findings(obj: Block, channel: str, name: str, value: Any) -> Find
     """Yield findings if a value cannot be a key of a constraint."""
     constraint = obj.constraints.get(name)
     if constraint is None:
-        names = [each.name for each in obj.constraints]
-        cure = did_you_mean(name, names, otherwise="Add it first with constraint.add.")
+        names = [item.name for item in obj.constraints]
+        fix = did_you_mean(name, names, otherwise="Add it first with constraint.add.")
         message = f"'{obj.name}' has no constraint named '{name}'"
-        yield Finding(Fault.TARGET_NOT_FOUND, message, "/constraint", cure)
+        yield Finding(Fault.TARGET_NOT_FOUND, message, "/constraint", fix)
     elif not hasattr(constraint, OF_CONSTRAINT[channel]):
         message = f"constraint '{name}' is of type {constraint.type}, which has no {OF_CONSTRAINT[channel]}"
         yield conflict(message, "/channel", "Name a FOLLOW_PATH constraint.")
     elif channel == "constraint_influence" and not 0 <= value <= 1:
         yield invalid("an influence is from 0 to 1", "/value", "Give a number from 0 to 1.")
     elif channel == "constraint_offset_factor" and not constraint.use_fixed_location:
-        message = f"constraint '{name}' goes by frames, so that its factor does not count"
-        cure = "Set its offset_factor first with constraint.set."
-        yield conflict(message, "/channel", cure)
+        message = f"constraint '{name}' uses frames, so its factor has no effect"
+        fix = "Set its offset_factor first with constraint.set."
+        yield conflict(message, "/channel", fix)
 
 
 def elements(value: Any) -> list[Any]:

@@ -101,9 +101,9 @@ class Clear(Tool[ClearArgs, Cleared]):
         if args.track is not None:
             tracks = _tracks(scene, block)
             if args.track not in tracks:
-                cure = did_you_mean(args.track, tracks, otherwise=f"Tracks: {', '.join(tracks) or 'none'}.")
+                fix = did_you_mean(args.track, tracks, otherwise=f"Tracks: {', '.join(tracks) or 'none'}.")
                 message = f"'{block.name}' has no track named '{args.track}'"
-                yield Finding(Fault.TARGET_NOT_FOUND, message, "/track", cure)
+                yield Finding(Fault.TARGET_NOT_FOUND, message, "/track", fix)
             return
         for _, holder, path in _targets(scene, args):
             selected = curves(scene, holder, path)
@@ -114,8 +114,8 @@ class Clear(Tool[ClearArgs, Cleared]):
                 message = (
                     f"the animation of '{block.name}' is shared with '{sharers[0]}', which would lose the keys as well"
                 )
-                cure = "Leave channel out: this unassigns the animation only from this datablock."
-                yield conflict(message, "/channel", cure)
+                fix = "Leave channel out: this unassigns the animation only from this datablock."
+                yield conflict(message, "/channel", fix)
 
     def apply(self, scene: Scene, args: ClearArgs) -> Cleared:
         count = keys = 0

@@ -79,8 +79,8 @@ def channel_location(scene: Scene, owner: AnimatedBlock, names: ChannelNames, ch
     """Return a channel's location. Raise StepError if it does not exist or cannot be animated."""
     block = owner.find(scene)
     if owner.owner != "object" and channel not in OF_ANY:
-        cure = f"Name an object, or use one of {', '.join(sorted(OF_ANY))}."
-        raise StepError(invalid(f"{channel} exists only for objects", "/channel", cure))
+        fix = f"Name an object, or use one of {', '.join(sorted(OF_ANY))}."
+        raise StepError(invalid(f"{channel} exists only for objects", "/channel", fix))
     if channel == "shape_key":
         return _shape_key(block, names.shape_key or "")
     if names.node is not None:
@@ -129,8 +129,8 @@ def value_problems(channel: ChannelLocation, value: Any, at: str = "/value") -> 
     elif isinstance(current[0], bool) and any(number not in (0, 1) for number in numbers):
         yield invalid(f"{channel.path} is true or false", at, "Give true or false.")
     elif isinstance(current[0], int) and any(number != int(number) for number in numbers):
-        cure = "Give whole numbers; for a custom property, set it again with number_type float."
-        yield invalid(f"{channel.path} holds whole numbers", at, cure)
+        fix = "Give whole numbers; for a custom property, set it again with number_type float."
+        yield invalid(f"{channel.path} holds whole numbers", at, fix)
     elif isinstance(current[0], int) and any(not -INTEGER_LIMIT <= number < INTEGER_LIMIT for number in numbers):
         yield invalid(
             f"{channel.path} holds whole numbers of 32 bits",
@@ -167,9 +167,9 @@ def _named(members: Any, name: str, kind: str, holder: Block, otherwise: str) ->
     if members:
         item = members.get(name)
     if item is None:
-        cure = did_you_mean(name, [member.name for member in members], otherwise=otherwise)
+        fix = did_you_mean(name, [member.name for member in members], otherwise=otherwise)
         message = f"'{holder.name}' has no {kind.replace('_', ' ')} named '{name}'"
-        raise StepError(Finding(Fault.TARGET_NOT_FOUND, message, f"/{kind}", cure))
+        raise StepError(Finding(Fault.TARGET_NOT_FOUND, message, f"/{kind}", fix))
     return item
 
 
@@ -200,8 +200,8 @@ def _of_node(scene: Scene, block: Block, names: ChannelNames, channel: str) -> C
     else:
         tree = getattr(block, "node_tree", None)
     if block is None or tree is None:
-        cure = "Name a light, or give material, world or node_group; nodes.apply_tree makes nodes."
-        raise StepError(conflict(f"'{names.node}' has no node tree here: the datablock has no nodes", "/node", cure))
+        fix = "Name a light, or give material, world or node_group; nodes.apply_tree makes nodes."
+        raise StepError(conflict(f"'{names.node}' has no node tree here: the datablock has no nodes", "/node", fix))
     name = names.node or ""
     node = _named(tree.nodes, name, "node", block, f"Nodes: {', '.join(sorted(tree.nodes.keys())[:12])}.")
     base = f"nodes{custom_path(name)}"
@@ -215,11 +215,11 @@ def _of_node(scene: Scene, block: Block, names: ChannelNames, channel: str) -> C
     exact = [pair for pair in matching if pair[1].identifier == wanted]
     if not matching:
         inputs = [socket.name for socket in node.inputs if socket.enabled]
-        cure = did_you_mean(wanted, inputs, otherwise=f"Inputs: {', '.join(inputs[:20]) or 'none'}.")
-        raise StepError(Finding(Fault.TARGET_NOT_FOUND, f"node '{name}' has no input '{wanted}'", "/input", cure))
+        fix = did_you_mean(wanted, inputs, otherwise=f"Inputs: {', '.join(inputs[:20]) or 'none'}.")
+        raise StepError(Finding(Fault.TARGET_NOT_FOUND, f"node '{name}' has no input '{wanted}'", "/input", fix))
     if len(matching) > 1 and not exact:
-        cure = f"Use an identifier: {', '.join(socket.identifier for _, socket in matching)}."
-        raise StepError(invalid(f"{len(matching)} inputs of '{name}' are called '{wanted}'", "/input", cure))
+        fix = f"Use an identifier: {', '.join(socket.identifier for _, socket in matching)}."
+        raise StepError(invalid(f"{len(matching)} inputs of '{name}' are called '{wanted}'", "/input", fix))
     index, socket = (exact or matching)[0]
     if socket.is_linked:
         message = f"input '{wanted}' of '{name}' is linked, so its own value has no effect"
@@ -267,8 +267,8 @@ def _custom_property(block: Block, base: str, key: str) -> ChannelLocation:
     current = holder.get(key)
     if current is None:
         message = f"'{holder.name}' has no custom property '{key}'"
-        cure = "Create it first with object.set_property."
-        raise StepError(Finding(Fault.TARGET_NOT_FOUND, message, "/property", cure))
+        fix = "Create it first with object.set_property."
+        raise StepError(Finding(Fault.TARGET_NOT_FOUND, message, "/property", fix))
     if not _is_numbers(current):
         message = f"the custom property '{key}' is not a number; keyframes need numbers"
         raise StepError(conflict(message, "/property", "Choose a property that holds numbers."))
@@ -308,15 +308,15 @@ def _of_rna(
     except (ValueError, KeyError, AttributeError, IndexError):
         owner = _last_struct(holder, parent)
         names = [candidate.identifier for candidate in owner.bl_rna.properties if candidate.is_animatable]
-        cure = did_you_mean(name, names, otherwise="Use Blender's own name of a setting that can be animated.")
-        raise StepError(Finding(Fault.TARGET_NOT_FOUND, f"'{holder.name}' has no {path}", at, cure)) from None
+        fix = did_you_mean(name, names, otherwise="Use Blender's own name of a setting that can be animated.")
+        raise StepError(Finding(Fault.TARGET_NOT_FOUND, f"'{holder.name}' has no {path}", at, fix)) from None
     if struct.id_data != holder:
         message = f"{path} belongs to '{struct.id_data.name}'"
-        cure = "Name that datablock; for nodes use node, for an object's data use channel data_setting."
-        raise StepError(conflict(message, at, cure))
+        fix = "Name that datablock; for nodes use node, for an object's data use channel data_setting."
+        raise StepError(conflict(message, at, fix))
     if name == "rotation_mode":
-        cure = "Set it once; keys of a rotation switch to the mode that they need."
-        raise StepError(conflict("rotation_mode cannot be animated, because a change converts the rotation", at, cure))
+        fix = "Set it once; keys of a rotation switch to the mode that they need."
+        raise StepError(conflict("rotation_mode cannot be animated, because a change converts the rotation", at, fix))
     if not prop.is_animatable or prop.is_readonly or prop.type not in ("FLOAT", "INT", "BOOLEAN", "ENUM"):
         raise StepError(conflict(f"{path} cannot be animated", at, "Choose a setting with numbers or choices."))
     if prop.type == "ENUM":

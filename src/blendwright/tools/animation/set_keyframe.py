@@ -119,7 +119,7 @@ class KeyframeSet(Result):
 
 
 class SetKeyframe(Tool[SetKeyframeArgs, KeyframeSet]):
-    """Set one keyframe of any channel that can be animated, replacing an existing key at that frame.
+    """Set one keyframe of any channel, replacing an existing key at that frame.
 
     Channels are those of objects and pose bones, shape keys, modifiers and their inputs, constraints, lights, cameras,
     inputs of nodes, custom properties, and any other setting of an object, its data, a material, world, node group or

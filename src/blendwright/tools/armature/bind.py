@@ -48,7 +48,7 @@ class BoneWeighting(Weighting):
 
 
 class BoundPart(BaseModel):
-    """One mesh to bind."""
+    """A mesh to bind."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 

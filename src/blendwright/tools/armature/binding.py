@@ -68,8 +68,8 @@ class BindingProblems:
     def _bone_problems(self, name: str, at: str) -> Findings:
         bone = yield from existing_bone(self._scene, self._armature, name, at)
         if bone is not None and not bone.bone.use_deform:
-            cure = "Turn 'deform' on with armature.edit, or name another bone."
-            yield conflict(f"bone '{name}' does not deform", at, cure)
+            fix = "Turn 'deform' on with armature.edit, or name another bone."
+            yield conflict(f"bone '{name}' does not deform", at, fix)
 
     def _attachment_problems(self, obj: Block, at: str) -> Findings:
         for modifier in obj.modifiers:

@@ -30,7 +30,7 @@ BoneName = Annotated[InnerName, Field(min_length=1)]
 
 
 class BoneSpec(BaseModel):
-    """One bone. Settings that are left out stay unchanged; on a new bone they have Blender's defaults."""
+    """Settings of one bone. Settings that are left out stay unchanged; on a new bone they have Blender's defaults."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
@@ -188,8 +188,8 @@ def _duplicate_names(specs: Sequence[BoneSpec]) -> Findings:
 def _unknown_parents(layout: Layout, specs: Sequence[BoneSpec], all_names: set[str]) -> Findings:
     for number, spec in enumerate(specs):
         if spec.parent and spec.parent not in all_names:
-            cure = did_you_mean(spec.parent, sorted(all_names - {spec.name}), otherwise="Add that bone to the list.")
-            yield invalid(f"no bone is named '{spec.parent}'", f"/bones/{number}/parent", cure)
+            fix = did_you_mean(spec.parent, sorted(all_names - {spec.name}), otherwise="Add that bone to the list.")
+            yield invalid(f"no bone is named '{spec.parent}'", f"/bones/{number}/parent", fix)
 
 
 def _incomplete(layout: Layout, specs: Sequence[BoneSpec]) -> Findings:
@@ -199,10 +199,8 @@ def _incomplete(layout: Layout, specs: Sequence[BoneSpec]) -> Findings:
         if spec.tail is None:
             yield invalid(f"a new bone needs 'tail'; '{spec.name}' is new", f"/bones/{number}/tail", "Add its tail.")
         if spec.head is None and not spec.parent:
-            cure = "Add its head, or name the parent at whose tail it begins."
-            yield invalid(
-                f"a new bone without parent needs 'head'; '{spec.name}' is new", f"/bones/{number}/head", cure
-            )
+            fix = "Add its head, or name the parent at whose tail it begins."
+            yield invalid(f"a new bone without parent needs 'head'; '{spec.name}' is new", f"/bones/{number}/head", fix)
 
 
 def _parents_first(names: Sequence[str], parents: Mapping[str, str]) -> list[str] | None:

@@ -101,15 +101,15 @@ class EditArmature(Tool[EditArmatureArgs, ArmatureEdited]):
         existing = layout_of(obj.data)
         missing = [(number, name) for number, name in enumerate(args.remove) if name not in existing]
         for number, name in missing:
-            cure = did_you_mean(name, list(existing), otherwise="Leave it out.")
+            fix = did_you_mean(name, list(existing), otherwise="Leave it out.")
             yield Finding(
-                Fault.TARGET_NOT_FOUND, f"'{args.object}' has no bone named '{name}'", f"/remove/{number}", cure
+                Fault.TARGET_NOT_FOUND, f"'{args.object}' has no bone named '{name}'", f"/remove/{number}", fix
             )
         yield from planned(existing, args.bones, args.remove)[1]
         if not missing:
             for name, use in uses_of_bones(scene, obj.data, set(args.remove)):
-                cure = "Set another parent or target first, or remove the constraint."
-                yield conflict(f"bone '{name}' is in use: {use}", f"/remove/{args.remove.index(name)}", cure)
+                fix = "Set another parent or target first, or remove the constraint."
+                yield conflict(f"bone '{name}' is in use: {use}", f"/remove/{args.remove.index(name)}", fix)
 
     def apply(self, scene: Scene, args: EditArmatureArgs) -> ArmatureEdited:
         armature = required_object(scene, args.object, "/object").data

@@ -32,8 +32,8 @@ MARK_ORIGIN = f"{MARK}_origin"
 CRATE = ("mesh.create_primitive", {"kind": "cube", "name": "Crate"})
 RED = ("material.ensure_principled", {"name": "Red", "base_color": [0.8, 0.1, 0.1]})
 DRESSED = ("material.assign", {"object": "Crate", "material": "Red"})
-GONE = ("object.delete", {"object": "Crate"})
-NO_RED = ("material.delete", {"name": "Red"})
+DELETED_CRATE = ("object.delete", {"object": "Crate"})
+DELETED_RED = ("material.delete", {"name": "Red"})
 GLB = ("file.export", {"path": "crate.glb"})
 LIBRARY = ("file.export", {"path": "crate.blend"})
 
@@ -65,7 +65,7 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
     """Add an asset of a library: objects, collections, models, materials, worlds, node groups, PBR textures.
 
     Objects and collections can be appended, instanced or linked, and models appended or instanced; everything else is
-    appended. A folder of PBR pictures becomes a material. The result and the receipt contain the asset's license and
+    appended. A folder of PBR pictures becomes a material. The result and the receipt contain the asset's licence and
     source.
     """
 
@@ -78,13 +78,13 @@ class AddAsset(Tool[AddArgs, AssetAdded]):
     )
     makes_others = True
     examples = (
-        Example({"asset": "crate.blend", "name": "Crate"}, CRATE, LIBRARY, GONE),
-        Example({"asset": "crate.glb", "location": [1, 2, 0]}, CRATE, GLB, GONE),
-        Example({"asset": "crate.blend", "name": "Crate", "mode": "instance", "scale": [2, 2, 2]}, CRATE, LIBRARY, GONE),
-        Example({"asset": "crate.blend", "name": "Crate", "mode": "link", "location": [1, 2, 0]}, CRATE, LIBRARY, GONE),
+        Example({"asset": "crate.blend", "name": "Crate"}, CRATE, LIBRARY, DELETED_CRATE),
+        Example({"asset": "crate.glb", "location": [1, 2, 0]}, CRATE, GLB, DELETED_CRATE),
+        Example({"asset": "crate.blend", "name": "Crate", "mode": "instance", "scale": [2, 2, 2]}, CRATE, LIBRARY, DELETED_CRATE),
+        Example({"asset": "crate.blend", "name": "Crate", "mode": "link", "location": [1, 2, 0]}, CRATE, LIBRARY, DELETED_CRATE),
         Example(
             {"asset": "crate.blend", "name": "Red", "kind": "materials", "assign_to": ["Box"]},
-            CRATE, RED, DRESSED, LIBRARY, GONE, NO_RED, ("mesh.create_primitive", {"kind": "cube", "name": "Box"}),
+            CRATE, RED, DRESSED, LIBRARY, DELETED_CRATE, DELETED_RED, ("mesh.create_primitive", {"kind": "cube", "name": "Box"}),
         ),
     )  # fmt: skip
 
@@ -294,8 +294,8 @@ def _pick(args: AddArgs, contents: Mapping[Kind, Sequence[str]]) -> tuple[tuple[
         if len(names) == 1:
             return (kind, names[0]), {kind: names}
         if names:
-            cure = f"Name one: {', '.join(names[:20])}."
-            raise StepError(Finding(Fault.ARGS_INVALID, f"the file contains {len(names)} {kind.value}", "/name", cure))
+            fix = f"Name one: {', '.join(names[:20])}."
+            raise StepError(Finding(Fault.ARGS_INVALID, f"the file contains {len(names)} {kind.value}", "/name", fix))
     raise StepError(Finding(Fault.ARGS_INVALID, "the file contains nothing to add", "/asset", "Choose another asset."))
 
 

@@ -26,7 +26,7 @@ class AssetAdded(Result):
     renamed: dict[str, str] = Field(description="Datablocks that were renamed: name in the file -> name in the scene.")
     reused: bool = Field(default=False, description="True if the instance shows data of an earlier import.")
     author: str = Field(default="", description="Author of the asset.")
-    license: str = Field(description="License of the asset; empty if unknown. Then ask before you publish.")
+    license: str = Field(description="Licence of the asset; empty if unknown. Then ask before you publish.")
     source: str = Field(default="", description="Address or title of its source.")
     copyright: str = Field(default="", description="Copyright notice.")
 

@@ -34,7 +34,7 @@ class AssetFetched(Result):
     bytes: int = Field(description="Size in bytes.")
     name: str = Field(description="Name of the asset.")
     author: str = Field(description="Author of the asset.")
-    license: str = Field(description="License of the asset; empty if the catalogue does not state it.")
+    license: str = Field(description="Licence of the asset; empty if the catalogue does not state it.")
     source: str = Field(description="Address or title of its source.")
 
 

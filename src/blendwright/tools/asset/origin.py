@@ -1,4 +1,4 @@
-"""Origin and license of an asset: from a JSON file next to it, from a glTF file's own metadata, or from a license text.
+"""Origin and licence of an asset: from a JSON file next to it, from a glTF file's own metadata, or from a licence text.
 
 Reads files only. The caller has made sure that they may be read. Their content is untrusted data; texts are shortened
 so that receipts stay small.
@@ -53,7 +53,8 @@ def companions(asset: Path) -> list[Path]:
 
 
 def read_origin(asset: Path, readable: Any = Path.is_file) -> Origin:
-    """Return the origin of an asset from its companion files and its own metadata; more specific files take precedence.
+    """Return the origin of an asset from its companion files and its embedded metadata; more specific files take
+    precedence.
 
     `readable` decides for each companion file whether it is read.
     """

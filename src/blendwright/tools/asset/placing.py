@@ -56,7 +56,7 @@ def own_words(block: Block) -> Origin:
 
 
 def put_in_place(scene: Scene, placement: Placement, objects: Sequence[Block]) -> None:
-    """Apply the placement to the added objects as a whole, by moving those without an added parent."""
+    """Apply the placement to the added objects together, by moving those without an added parent."""
     if placement.location is None and placement.rotation_euler_deg is None and placement.scale is None:
         return
     angles = [math.radians(angle) for angle in placement.rotation_euler_deg or (0.0, 0.0, 0.0)]
@@ -76,8 +76,8 @@ def free_name(scene: Scene, kind: Kind, name: str, *, rename: bool) -> str:
         return name
     if not rename:
         message = f"{kind.label} '{name}' already exists"
-        cure = "Set on_collision to 'rename', or rename or delete the existing one."
-        raise StepError.of(Fault.SCENE_CONFLICT, message, at="/asset", cure=cure)
+        fix = "Set on_collision to 'rename', or rename or delete the existing one."
+        raise StepError.of(Fault.SCENE_CONFLICT, message, at="/asset", cure=fix)
     number = 2
     while scene.find(kind, f"{name} {number}") is not None:
         number += 1

@@ -29,7 +29,7 @@ class SearchArgs(Args):
     tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=16)] = Field(
         default=[], description="Tags that an asset must have."
     )
-    license: str | None = optional("Part of the license text, such as CC0.", max_length=100)
+    license: str | None = optional("Part of the licence text, such as CC0.", max_length=100)
     limit: int = Field(default=12, ge=1, le=50, description="Maximum number of assets to return.")
     artifact: PngName = Field(
         default="assets.png", description="Artifact name for the contact sheet of preview pictures."
@@ -42,7 +42,7 @@ class AssetFound(Result):
     name: str = Field(description="Name of the asset; in a .blend file, name of the datablock.")
     description: str = Field(default="", description="Description by its author.")
     author: str = Field(default="", description="Author of the asset.")
-    license: str = Field(default="", description="License of the asset; empty if unknown.")
+    license: str = Field(default="", description="Licence of the asset; empty if unknown.")
     source: str = Field(default="", description="Address or title of its source.")
     copyright: str = Field(default="", description="Copyright notice.")
     catalog: str = Field(default="", description="Its catalogue in Blender's asset library.")
@@ -59,7 +59,7 @@ class AssetsFound(Result):
 
 
 class SearchAssets(Reads[SearchArgs, AssetsFound]):
-    """Find assets in the user's libraries by words, tags and license, and make a contact sheet of their pictures.
+    """Find assets in the user's libraries by words, tags and licence, with a contact sheet of their pictures.
 
     Libraries are the folders in [assets.directories]. They contain assets in .blend files, models of other formats, and
     folders of PBR pictures.

@@ -85,7 +85,7 @@ def no_repairs() -> Sequence[Repair]:
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """One violation of a rule.
+    """A violation of a rule by one subject.
 
     `repairs` is called only for flaws that are reported, because some repairs need to examine the scene.
     """

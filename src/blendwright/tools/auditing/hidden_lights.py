@@ -62,7 +62,7 @@ def _shuts_in(part: Part, parts: Sequence[Part], surfaces: Surfaces, position: P
 
 
 def _is_room(part: Part, parts: Sequence[Part], surfaces: Surfaces, viewpoint: Point | None) -> bool:
-    """Return True if the viewpoint is inside the part too; without a camera, if another object's center is."""
+    """Return True if the viewpoint is inside the part too; without a camera, if another object's centre is."""
     if viewpoint is not None:
         return _is_around(part, viewpoint) and surfaces.shuts_in(part.obj, viewpoint)
     return any(part_inside is not part and _is_around(part, part_inside.box.center) for part_inside in parts)

@@ -14,7 +14,7 @@ NO_SURFACE = SurfaceFacts()
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An object with an extent. If it creates instances, its own surface does not show its full extent."""
+    """An object with an extent. If it creates instances, the object's surface does not show the full extent."""
 
     obj: Block
     name: str
@@ -63,16 +63,16 @@ def near_pairs(parts: Sequence[Part], within: float) -> Iterator[tuple[Part, Par
     active: list[Part] = []
     for part in ordered:
         low, high = part.box.low, part.box.high
-        start, left, right = low[axis] - within, low[first] - within, high[first] + within
-        front, back = low[second] - within, high[second] + within
+        start, low_first, high_first = low[axis] - within, low[first] - within, high[first] + within
+        low_second, high_second = low[second] - within, high[second] + within
         active = [earlier for earlier in active if earlier.box.high[axis] >= start]
         for earlier in active:
             box = earlier.box
             if (
-                box.high[first] >= left
-                and box.low[first] <= right
-                and box.high[second] >= front
-                and box.low[second] <= back
+                box.high[first] >= low_first
+                and box.low[first] <= high_first
+                and box.high[second] >= low_second
+                and box.low[second] <= high_second
             ):
                 if earlier.name < part.name:
                     yield earlier, part
@@ -89,11 +89,16 @@ def _spread(parts: Sequence[Part], axis: int) -> float:
 
 
 def way_out(mover: BoundingBox, stays: BoundingBox) -> tuple[float, int]:
-    """Return the shortest signed distance, and its axis, by which one box must move to leave another; (0.0, 0) if they
-    are apart.
+    """Return the shortest signed distance by which one box must move to leave another, and the axis of the move.
+
+    The result is (0.0, 0) if the boxes are apart.
     """
-    ways = [(stays.high[axis] - mover.low[axis], axis) for axis in (2, 0, 1)]
-    ways += [(stays.low[axis] - mover.high[axis], axis) for axis in (2, 0, 1)]
-    if any(mover.low[axis] >= stays.high[axis] or mover.high[axis] <= stays.low[axis] for axis in range(3)):
-        return (0.0, 0)
-    return min(ways, key=lambda way: abs(way[0]))
+    forward: list[tuple[float, int]] = []
+    backward: list[tuple[float, int]] = []
+    for axis in (2, 0, 1):
+        up, down = stays.high[axis] - mover.low[axis], stays.low[axis] - mover.high[axis]
+        if up <= 0.0 or down >= 0.0:
+            return (0.0, 0)
+        forward.append((up, axis))
+        backward.append((down, axis))
+    return min([*forward, *backward], key=lambda move: abs(move[0]))

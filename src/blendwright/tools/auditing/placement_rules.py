@@ -135,6 +135,8 @@ class Contacts:
         grounds = [0.0, min(part.box.low[2] for part in self._parts)]
         if ground is not None:
             grounds = [ground]
+
+        # Union-find over touching parts: each name leads to another name of its group, and a root to itself.
         group_of = {part.name: part.name for part in self._parts}
 
         def root(name: str) -> str:
@@ -144,12 +146,12 @@ class Contacts:
             return name
 
         grounded = {part.name for part in self._parts if self._is_grounded(part, grounds)}
-        for left, right in self.pairs:
-            left_root, right_root = root(left.name), root(right.name)
+        for one_part, other_part in self.pairs:
+            left_root, right_root = root(one_part.name), root(other_part.name)
             if (
                 left_root == right_root
                 or (left_root in grounded and right_root in grounded)
-                or not self._touch(left, right)
+                or not self._touch(one_part, other_part)
             ):
                 continue
             group_of[right_root] = left_root
@@ -160,7 +162,7 @@ class Contacts:
             if root(part.name) not in grounded:
                 groups.setdefault(root(part.name), []).append(part)
         for group in groups.values():
-            if any(part.name in self._reported for part in group):
+            if self._reported_parts(group):
                 yield self._floating_flaw(group, grounds)
 
     def _is_grounded(self, part: Part, grounds: Sequence[float]) -> bool:
@@ -171,6 +173,9 @@ class Contacts:
         if not _comparable(first, second):
             return True
         return self._surfaces.touch(first.obj, second.obj, self._tolerance)
+
+    def _reported_parts(self, group: Sequence[Part]) -> list[Part]:
+        return [part for part in group if part.name in self._reported]
 
     def _floating_flaw(self, group: Sequence[Part], grounds: Sequence[float]) -> Flaw:
         lowest = min(group, key=_height)
@@ -191,7 +196,7 @@ class Contacts:
         measure: dict[str, float | int | str] = {"gap": rounded(gap)}
         if len(group) > 1:
             measure["parts"] = len(group)
-        represented = min((part for part in group if part.name in self._reported), key=_height)
+        represented = min(self._reported_parts(group), key=_height)
         return Flaw("floating", represented.name, measure, target_name, lambda: self._lowered(group, target, gap))
 
     def _missed_parent(self, group: Sequence[Part], names: Collection[str]) -> Flaw | None:
@@ -200,7 +205,7 @@ class Contacts:
         Lowering such a part would move it away from its joint, so the flaw has no repair.
         """
         parts = {part.name: part for part in self._parts}
-        for part in sorted((part for part in group if part.name in self._reported), key=_height):
+        for part in sorted(self._reported_parts(group), key=_height):
             parent = part.obj.parent
             if parent is None or parent.name in names:
                 continue
@@ -283,9 +288,8 @@ def _works_on(tool: Block, obj: Block) -> bool:
 def _is_below(part: Part, lowest: Part, tolerance: float) -> bool:
     if part.box.high[2] > lowest.box.low[2] + tolerance:
         return False
-    return all(
-        part.box.low[axis] <= lowest.box.high[axis] and part.box.high[axis] >= lowest.box.low[axis] for axis in (0, 1)
-    )
+    low, high = part.box.low, part.box.high
+    return all(low[axis] <= lowest.box.high[axis] and high[axis] >= lowest.box.low[axis] for axis in (0, 1))
 
 
 def moved(scene: Scene, parts: Sequence[Part], offset: Sequence[float]) -> Sequence[Repair]:
@@ -326,7 +330,7 @@ def frame_flaws(scene: Scene, parts: Sequence[Part]) -> Iterator[Flaw]:
     near, far = camera.data.clip_start, camera.data.clip_end
     unseen: list[str] = []
     for part in parts:
-        # Fast path: the center of most parts is in the frame.
+        # Fast path: the centre of most parts is in the frame.
         if _side(sight, [inverse @ scene.vector(part.box.center)], near, far) is None:
             continue
         side = _side(sight, [inverse @ scene.vector(corner) for corner in part.box.corners], near, far)
@@ -349,7 +353,10 @@ def _side(sight: Frustum, points: Sequence[Block], near: float, far: float) -> s
     """Return the name of the frame side beyond which all points are, or None. The points are in camera space."""
     if all(z > -near for _, _, z in points):
         return "behind"
-    placed = [(x, y, 1.0 if sight.orthographic else -z) for x, y, z in points]
+    if sight.orthographic:
+        placed = [(x, y, 1.0) for x, y, _ in points]
+    else:
+        placed = [(x, y, -z) for x, y, z in points]
     if all(x < sight.left * depth for x, _, depth in placed):
         return "left"
     if all(x > sight.right * depth for x, _, depth in placed):

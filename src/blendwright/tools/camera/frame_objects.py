@@ -13,7 +13,7 @@ from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import subject_points
 from blendwright.tools.camera_views import (
     FROM,
-    NEAREST,
+    MIN_DIRECTION_LENGTH,
     Axes,
     Standpoint,
     View,
@@ -61,7 +61,7 @@ class FrameObjectsArgs(Args):
             return value
         if info.data.get("view") is not None:
             raise PydanticCustomError("one_direction", "give either view or from_direction, not both")
-        if math.hypot(*value) < NEAREST:
+        if math.hypot(*value) < MIN_DIRECTION_LENGTH:
             raise PydanticCustomError("no_direction", "from_direction must not be [0, 0, 0]")
         return value
 
@@ -74,8 +74,8 @@ class ObjectsFramed(Result):
 
 
 class FrameObjects(Tool[FrameObjectsArgs, ObjectsFramed]):
-    """Move a camera so that objects fill the frame at the scene's resolution: along its own direction, or from a given
-    side.
+    """Move a camera so that objects fill the frame at the scene's resolution: along its present direction, or from a
+    given side.
 
     An orthographic camera also gets a matching scale. The far clipping distance grows if the objects would be beyond
     it.

@@ -12,7 +12,14 @@ from blendwright.tool_api.mentions import ObjectName
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.animation_data import move_conflicts
 from blendwright.tools.bounding_boxes import corners
-from blendwright.tools.camera_views import NEAREST, mirrored_like, move_to, view_axes, view_matrix, zero_scale
+from blendwright.tools.camera_views import (
+    MIN_DIRECTION_LENGTH,
+    mirrored_like,
+    move_to,
+    view_axes,
+    view_matrix,
+    zero_scale,
+)
 from blendwright.tools.checks import conflict, differs, existing_object
 from blendwright.tools.settings import ObjectChanged
 from blendwright.tools.world_space import nearly_equal_matrices, world_matrix
@@ -25,7 +32,7 @@ class LookAtArgs(Args):
     object: ObjectName = renamed("object", "name", description="Name of the camera, or of the light to aim.")
     target: ObjectName | None = optional("Object to look at. Alternative: point.")
     aim: Literal["ORIGIN", "CENTER"] = Field(
-        default="ORIGIN", description="ORIGIN: the target's origin. CENTER: the center of its bounds."
+        default="ORIGIN", description="ORIGIN: the target's origin. CENTER: the centre of its bounds."
     )
     # Validated also when left out, because exactly one of target and point is required.
     point: Vector3 | None = optional("World point to look at. Alternative: target.", validate_default=True)
@@ -68,7 +75,7 @@ class LookAt(Tool[LookAtArgs, ObjectChanged]):
             return
         yield from zero_scale(scene, obj, "/object")
         yield from move_conflicts(scene, obj, "/object", turn=True, move=False)
-        if math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < NEAREST:
+        if math.dist(self._point(scene, args), world_matrix(scene, obj).translation) < MIN_DIRECTION_LENGTH:
             message = f"'{args.object}' is at the same point that it should look at"
             at = "/point"
             if target:

@@ -30,7 +30,7 @@ class TurntableArgs(Args):
     )
     objects: Annotated[list[ObjectName], Field(max_length=1000)] = Field(
         default=[],
-        description="Objects in the center, or objects that turn. Without any, for turn CAMERA: all rendered objects.",
+        description="Objects in the centre, or objects that turn. Without any, for turn CAMERA: all rendered objects.",
     )
     turn: Literal["CAMERA", "OBJECTS"] = Field(
         default="CAMERA",
@@ -64,7 +64,7 @@ class TurntableMade(Result):
 class Turntable(Tool[TurntableArgs, TurntableMade]):
     """Make a turntable: a camera circles objects, or objects turn, in an endless loop.
 
-    An empty in the center turns about Z. The camera or the objects become its children and keep their positions. First
+    An empty in the centre turns about Z. The camera or the objects become its children and keep their positions. First
     position the camera with camera.frame_objects; afterwards render with render.animation.
     """
 
@@ -87,8 +87,8 @@ class Turntable(Tool[TurntableArgs, TurntableMade]):
         objects = yield from existing_objects(scene, args.objects, "/objects")
         if args.turn == "CAMERA":
             if args.object is None and scene.active.camera is None:
-                cure = "Name a camera, or call camera.set_active first."
-                yield conflict("the scene has no camera", "/object", cure)
+                fix = "Name a camera, or call camera.set_active first."
+                yield conflict("the scene has no camera", "/object", fix)
             elif args.object is not None:
                 yield from existing_object(scene, args.object, "/object", "CAMERA")
         if objects is None:

@@ -51,8 +51,8 @@ class CreateCollection(Tool[CreateCollectionArgs, CollectionMade]):
 
     def check(self, scene: Scene, args: CreateCollectionArgs) -> Findings:
         if is_scene_collection(scene, args.name):
-            cure = "Choose another name; as an argument, this name means the scene's own collection."
-            yield conflict(f"'{args.name}' is the scene's own collection", "/name", cure)
+            fix = "Choose another name; as an argument, this name means the scene's own collection."
+            yield conflict(f"'{args.name}' is the scene's own collection", "/name", fix)
         missing = missing_target_collection(scene, args.parent, "/parent")
         yield from missing
         if missing:

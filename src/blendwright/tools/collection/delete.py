@@ -44,8 +44,8 @@ class DeleteCollection(Deletes[DeleteCollectionArgs, CollectionDeleted]):
 
     def check(self, scene: Scene, args: DeleteCollectionArgs) -> Findings:
         if is_scene_collection(scene, args.name):
-            cure = "Name a collection inside it, or delete its objects with object.delete."
-            yield conflict("the scene's own collection cannot be deleted", "/name", cure)
+            fix = "Name a collection inside it, or delete its objects with object.delete."
+            yield conflict("the scene's own collection cannot be deleted", "/name", fix)
             return
         collection = yield from existing(scene, Kind.COLLECTION, args.name, "/name")
         if collection is not None and args.objects == "delete":

@@ -43,8 +43,8 @@ class UnlinkObject(Tool[UnlinkObjectArgs, ObjectChanged]):
             return
         if list(scene.collections_of(obj)) == [target_collection(scene, args.collection)]:
             message = f"no other collection contains '{args.object}', so it would disappear from the scene"
-            cure = "Link it to another collection first, set allow_unlinked to true, or delete it with object.delete."
-            yield conflict(message, "/collection", cure)
+            fix = "Link it to another collection first, set allow_unlinked to true, or delete it with object.delete."
+            yield conflict(message, "/collection", fix)
 
     def apply(self, scene: Scene, args: UnlinkObjectArgs) -> ObjectChanged:
         obj = scene.require(Kind.OBJECT, args.object, "/object")

@@ -60,8 +60,8 @@ def missing_constraint(owner: Owner, name: str, at: str) -> Sequence[Finding]:
     if name in names:
         return ()
     otherwise = "It has " + (", ".join(f"'{existing}'" for existing in names) or "none") + "."
-    cure = did_you_mean(name, names, otherwise=otherwise)
-    return (Finding(Fault.TARGET_NOT_FOUND, f"{owner} has no constraint named '{name}'", at, cure),)
+    fix = did_you_mean(name, names, otherwise=otherwise)
+    return (Finding(Fault.TARGET_NOT_FOUND, f"{owner} has no constraint named '{name}'", at, fix),)
 
 
 def animated_settings(scene: Scene, constraint: Block, settings: Any, common: Mapping[str, Any]) -> Findings:
@@ -139,8 +139,8 @@ def refuse_jump(owner: Owner, before: Block) -> None:
     """Raise StepError if the owner moved, although a new Child Of constraint should keep its position."""
     if not nearly_equal_matrices(matrix_rows(before), matrix_rows(owner.matrix())):
         message = f"{owner} would not stay in place: the target's inverse has no effect on only some of the axes"
-        cure = "Follow in all axes, or set set_inverse to false."
-        raise StepError.of(Fault.SCENE_CONFLICT, message, at=f"{AT}/set_inverse", cure=cure)
+        fix = "Follow in all axes, or set set_inverse to false."
+        raise StepError.of(Fault.SCENE_CONFLICT, message, at=f"{AT}/set_inverse", cure=fix)
 
 
 def completed(owner: Owner, settings: Any) -> Any:

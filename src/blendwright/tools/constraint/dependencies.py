@@ -17,7 +17,7 @@ def depends_on(one: Block, other: Block) -> bool:
 
 
 def follows(node: Node, others: Collection[Node]) -> bool:
-    """Return True if the node is one of `others`, or if its position depends on one of them."""
+    """Return True if `node` is in `others`, or if its position depends on a node in `others`."""
     seen: set[Node] = set()
     pending = [node]
     while pending:

@@ -137,8 +137,8 @@ def _part_problems(target: Block, part: str, at: str) -> Findings:
         yield conflict(message, at, "Leave it out, or name an armature or a mesh.")
         return
     if part not in names:
-        cure = did_you_mean(part, names, otherwise=f"It has {len(names)}.")
-        yield Finding(Fault.TARGET_NOT_FOUND, f"'{target.name}' has no {word} named '{part}'", at, cure)
+        fix = did_you_mean(part, names, otherwise=f"It has {len(names)}.")
+        yield Finding(Fault.TARGET_NOT_FOUND, f"'{target.name}' has no {word} named '{part}'", at, fix)
 
 
 def _axis_problems(settings: Any, constraint: Block | None) -> Findings:

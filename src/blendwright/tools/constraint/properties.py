@@ -12,7 +12,7 @@ from blendwright.tools.constraint.settings import ConstraintSettings
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One property of a constraint with the value it should have. `name` is the setting that requests it."""
+    """A Blender property of a constraint, with the value it should have. `name` is the setting that requests it."""
 
     name: str
     attribute: str

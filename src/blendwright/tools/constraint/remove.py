@@ -99,8 +99,8 @@ class RemoveConstraint(Tool[RemoveConstraintArgs, ConstraintResult]):
                 scene.set_bone_matrices(owner.object, poses)
             if not nearly_equal_matrices(matrix_rows(before), matrix_rows(owner.matrix())):
                 message = f"{owner} does not stay in place: another constraint moves it, or its parent shears it"
-                cure = "Remove the other constraint first, or set keep_transform to false."
-                raise StepError.of(Fault.SCENE_CONFLICT, message, at="/keep_transform", cure=cure)
+                fix = "Remove the other constraint first, or set keep_transform to false."
+                raise StepError.of(Fault.SCENE_CONFLICT, message, at="/keep_transform", cure=fix)
         return constraint_result(owner, args.constraint, changed=True)
 
     def verify(self, scene: Scene, args: RemoveConstraintArgs, result: ConstraintResult) -> Findings:

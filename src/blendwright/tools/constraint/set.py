@@ -64,7 +64,10 @@ class SetConstraintArgs(Args):
 
 
 class SetConstraint(Tool[SetConstraintArgs, ConstraintResult]):
-    """Change settings, influence or stack position of a constraint. Arguments that are left out change nothing."""
+    """Change settings, influence or stack position of a constraint.
+
+    Arguments that are left out change nothing.
+    """
 
     name = "constraint.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(*blender_settings.WRITTEN_KINDS).needs("object_write")

@@ -114,8 +114,8 @@ def number_findings(obj: Block, channel: Any, at: str) -> Findings:
         current = obj.get(channel.property)
         if current is None:
             message = f"'{obj.name}' has no custom property '{channel.property}'"
-            cure = "Create it first with object.set_property."
-            yield Finding(Fault.TARGET_NOT_FOUND, message, f"{at}/property", cure)
+            fix = "Create it first with object.set_property."
+            yield Finding(Fault.TARGET_NOT_FOUND, message, f"{at}/property", fix)
         elif not isinstance(current, (bool, int, float)):
             if isinstance(current, str):
                 label = "text"

@@ -1,4 +1,4 @@
-"""Expressions of drivers: a small language of numbers, names and functions with its own parser.
+"""Expressions of drivers: a small language of numbers, names and functions, with a hand-written parser.
 
 The parser writes each expression in a form that Blender evaluates without Python. User text is never run as Python.
 """
@@ -68,25 +68,25 @@ class _Parser:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise ExpressionError(f"more than {MAX_DEPTH} levels of parentheses", self._column())
-        left = self._product()
+        written = self._product()
         sign = self._take("+", "-")
         while sign is not None:
-            left = f"{_in(left, SUM)} {sign} {_in(self._product(), PRODUCT)}", SUM
+            written = f"{_in(written, SUM)} {sign} {_in(self._product(), PRODUCT)}", SUM
             sign = self._take("+", "-")
         self._depth -= 1
-        return left
+        return written
 
     def expect_end(self) -> None:
         if self._at < len(self._tokens):
             raise ExpressionError(f"'{self._tokens[self._at][0]}' is not expected here", self._column())
 
     def _product(self) -> Written:
-        left = self._signed()
+        written = self._signed()
         sign = self._take("*", "/")
         while sign is not None:
-            left = f"{_in(left, PRODUCT)} {sign} {_in(self._signed(), SIGN)}", PRODUCT
+            written = f"{_in(written, PRODUCT)} {sign} {_in(self._signed(), SIGN)}", PRODUCT
             sign = self._take("*", "/")
-        return left
+        return written
 
     def _signed(self) -> Written:
         is_negative = False

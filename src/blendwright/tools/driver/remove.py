@@ -30,10 +30,10 @@ class RemoveDriver(Tool[DrivenChannel, DriverResult]):
         if obj is not None and find_driver(obj, args) is None:
             driven = [f"{curve.data_path}[{curve.array_index}]" for curve in getattr(obj.animation_data, "drivers", ())]
             if driven:
-                cure = f"It has drivers on {', '.join(driven[:8])}."
+                fix = f"It has drivers on {', '.join(driven[:8])}."
             else:
-                cure = "It has no drivers."
-            yield Finding(Fault.TARGET_NOT_FOUND, f"{args.path()} of '{args.object}' has no driver", "/channel", cure)
+                fix = "It has no drivers."
+            yield Finding(Fault.TARGET_NOT_FOUND, f"{args.path()} of '{args.object}' has no driver", "/channel", fix)
 
     def apply(self, scene: Scene, args: DrivenChannel) -> DriverResult:
         obj = required_object(scene, args.object, "/object")

@@ -99,10 +99,10 @@ def _written(text: str, channel: str, variables: Mapping[str, DriverVariable]) -
 
 
 class SetDriver(Tool[SetDriverArgs, DriverResult]):
-    """Drive a channel or custom property of an object by an expression of other channels and properties.
+    """Drive a channel or custom property of an object by an expression.
 
-    An existing driver is replaced. The expression uses a small language that Blender evaluates itself; it never runs as
-    Python.
+    The expression can use other channels and properties. An existing driver is replaced. The expression uses a small
+    language that Blender evaluates itself; it never runs as Python.
     """
 
     name = "driver.set"

@@ -33,9 +33,9 @@ def missing_contents(named: Sequence[tuple[str, str]], contents: Mapping[Kind, S
             otherwise = f"The file contains {len(names)} {kind}."
             if names:
                 otherwise = f"The file contains {len(names)} {kind}, for example '{names[0]}'."
-            cure = did_you_mean(name, names, otherwise=otherwise)
+            fix = did_you_mean(name, names, otherwise=otherwise)
             message = f"the file contains no {Kind(kind).label} named '{name}'"
-            yield Finding(Fault.TARGET_NOT_FOUND, message, f"{at}/{index}/name", cure, "outside_scene")
+            yield Finding(Fault.TARGET_NOT_FOUND, message, f"{at}/{index}/name", fix, "outside_scene")
 
 
 def by_kind(named: Iterable[tuple[str, str]]) -> dict[Kind, list[str]]:

@@ -230,7 +230,7 @@ def _holds(facts: FileFacts) -> Holds:
 
 
 def _exportable(scene: Scene, args: ExportArgs) -> tuple[list[Block], list[str]]:
-    """Return the objects to export, and the names of objects in the requested whole that cannot be exported.
+    """Return the objects to export, and the names of objects that the format cannot store.
 
     If the call names objects, the second list is empty.
     """

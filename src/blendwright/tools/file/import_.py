@@ -32,7 +32,7 @@ OBJ = ("file.export", {"path": "crate.obj"})
 
 
 class Append(Args):
-    """One datablock of a .blend file, to append with its dependencies."""
+    """A datablock of a .blend file, to append with its dependencies."""
 
     kind: Appendable = Field(description="Kind of datablock.")
     name: Name = Field(description="Its name in the file.")

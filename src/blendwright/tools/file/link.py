@@ -22,7 +22,7 @@ NO_PROPS = ("collection.delete", {"name": "Props"})
 
 
 class Link(Args):
-    """One datablock of a .blend file to link."""
+    """A datablock of a .blend file to link."""
 
     kind: Literal["collections", "objects"] = Field(
         description="collections: an empty of the same name shows the collection and can be moved and copied. "

@@ -56,8 +56,8 @@ class MakeLocal(Tool[MakeLocalArgs, MadeLocal]):
         if not libraries:
             yield conflict("the scene has no linked files", "/library", "Link data with file.link first.")
         elif not matches:
-            cure = did_you_mean(args.library, libraries, otherwise=f"Linked files: {', '.join(libraries[:5])}.")
-            yield conflict(f"nothing is linked from '{args.library}'", "/library", cure)
+            fix = did_you_mean(args.library, libraries, otherwise=f"Linked files: {', '.join(libraries[:5])}.")
+            yield conflict(f"nothing is linked from '{args.library}'", "/library", fix)
         else:
             yield conflict(
                 f"several linked files are named '{args.library}'",

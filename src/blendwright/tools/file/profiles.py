@@ -48,13 +48,13 @@ def differences(form: str, wanted: FileFacts, found: FileFacts) -> tuple[Finding
     messages = [*_shape_differences(form, wanted, found), *_uv_differences(form, wanted, found)]
     if form in WITH_MATERIALS:
         messages += _material_differences(form, wanted, found)
-    cure = CURES.get(form, "Change the differing data, choose another format, or leave the profile out.")
+    fix = FIXES.get(form, "Change the differing data, choose another format, or leave the profile out.")
     return tuple(
-        Finding(Fault.VERIFICATION_FAILED, f"the file read back {message}", "/path", cure) for message in messages
+        Finding(Fault.VERIFICATION_FAILED, f"the file read back {message}", "/path", fix) for message in messages
     )
 
 
-CURES = {
+FIXES = {
     "gltf": (
         "Realise instances of nodes, connect pictures directly to the Principled BSDF (bake mixed or procedural "
         "textures with render.bake), or leave the profile out."

@@ -100,9 +100,9 @@ def target_problems(scene: Scene, target: ModifierTarget) -> Findings:
         yield from scene.name_conflicts(Kind.OBJECT, target.object, f"{AT}/object_name")
         yield from scene.name_conflicts(Kind.MESH, target.object, f"{AT}/object_name")
     elif obj.type not in SUPPORTED_TYPES:
-        cure = f"Name an object of type {', '.join(SUPPORTED_TYPES)}."
+        fix = f"Name an object of type {', '.join(SUPPORTED_TYPES)}."
         yield conflict(
-            f"'{obj.name}' is of type {obj.type}, which does not support geometry nodes", f"{AT}/object_name", cure
+            f"'{obj.name}' is of type {obj.type}, which does not support geometry nodes", f"{AT}/object_name", fix
         )
         return
     else:
@@ -116,8 +116,8 @@ def target_problems(scene: Scene, target: ModifierTarget) -> Findings:
             yield from missing_modifier(obj, target.modifier, f"{AT}/modifier_name")
             return
         message = f"the new object '{target.object}' has no modifier '{target.modifier}', and the payload does not allow to create it"
-        cure = "Also set allow_create_modifier in ensure_target."
-        yield Finding(Fault.TARGET_NOT_FOUND, message, f"{AT}/modifier_name", cure)
+        fix = "Also set allow_create_modifier in ensure_target."
+        yield Finding(Fault.TARGET_NOT_FOUND, message, f"{AT}/modifier_name", fix)
     yield from name_problems(target.modifier, f"{AT}/modifier_name")
     name = target.group_for(modifier)
     group = scene.find(Kind.NODE_GROUP, name)

@@ -54,8 +54,9 @@ class ModifierInputSet(Result):
 
 
 class SetModifierInput(Tool[SetModifierInputArgs, ModifierInputSet]):
-    """Set an input of a geometry-nodes modifier to a value or to the name of an attribute. The group's sockets
-    determine valid values.
+    """Set an input of a geometry-nodes modifier to a value or to the name of an attribute.
+
+    The sockets of the node group determine valid values.
     """
 
     name = "geonodes.set_modifier_input"

@@ -22,7 +22,7 @@ from blendwright.values.findings import Finding
 MAX_TREES = 100
 # The gate that a missing tree fails.
 MISSING_TREE_GATE = "OUTPUT_CONNECTED"
-CURE = "Change the tree as the message says, then check it again with geonodes.gates."
+FIX = "Change the tree as the message says, then check it again with geonodes.gates."
 # Names that Blender does not allow are accepted here: such a tree counts as missing.
 NonEmptyName = Annotated[str, Field(min_length=1, max_length=NAME_BYTES)]
 
@@ -76,7 +76,7 @@ class Verify(Reads[VerifyArgs, Verified]):
         if args.required:
             verified = _verified(scene, args)
             for gate, message in zip(verified.failed_gates, verified.messages, strict=True):
-                yield Finding(Fault.VERIFICATION_FAILED, message, cure=CURE, rule=gate)
+                yield Finding(Fault.VERIFICATION_FAILED, message, cure=FIX, rule=gate)
 
     def apply(self, scene: Scene, args: VerifyArgs) -> Verified:
         return _verified(scene, args)

@@ -17,8 +17,8 @@ def color_space_problems(scene: Scene, name: str | None, at: str = "/color_space
     supported = scene.choices(scene.active.sequencer_colorspace_settings, "name")
     if name not in supported:
         usual = [space for space in (ENCODED, "Linear Rec.709", DATA) if space in supported]
-        cure = did_you_mean(name, supported, otherwise=f"Common ones are {', '.join(usual)}.")
-        yield invalid(f"this Blender has no colour space '{name}'", at, cure)
+        fix = did_you_mean(name, supported, otherwise=f"Common ones are {', '.join(usual)}.")
+        yield invalid(f"this Blender has no colour space '{name}'", at, fix)
 
 
 def encoded(value: float) -> float:

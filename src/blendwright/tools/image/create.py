@@ -12,7 +12,7 @@ from blendwright.tool_api.mentions import makes
 from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import conflict, differs
 from blendwright.tools.image.color_spaces import DATA, ENCODED, color_space_problems, encoded
-from blendwright.tools.image.formats import MOST_PIXELS
+from blendwright.tools.image.formats import MAX_PIXELS
 from blendwright.tools.settings import Setting, Settings, initialize_settings, settings_differ
 
 Side = Annotated[int, Field(ge=1, le=16384)]
@@ -44,8 +44,8 @@ class CreateImageArgs(Args):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> CreateImageArgs:
-        if self.size[0] * self.size[1] > MOST_PIXELS:
-            raise PydanticCustomError("image_size", "an image must have at most {most} pixels", {"most": MOST_PIXELS})
+        if self.size[0] * self.size[1] > MAX_PIXELS:
+            raise PydanticCustomError("image_size", "an image must have at most {most} pixels", {"most": MAX_PIXELS})
         if self.rows is not None:
             if self.color is not None or self.type != "BLANK":
                 raise PydanticCustomError("image_fill", "give only one of rows, color and a grid type")

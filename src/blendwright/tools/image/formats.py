@@ -17,7 +17,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 # Largest number of pixels of a picture: larger ones need more memory than a worker process has.
-MOST_PIXELS = 8192 * 8192
+MAX_PIXELS = 8192 * 8192
 
 READABLE: Mapping[str, str] = {
     "png": "PNG", "jpg": "JPEG", "jpeg": "JPEG", "exr": "OPEN_EXR", "hdr": "HDR", "tif": "TIFF", "tiff": "TIFF",
@@ -144,6 +144,6 @@ def _begins_as_targa(beginning: bytes) -> bool:
 
 def too_many_pixels(size: Sequence[int] | None, at: str) -> Findings:
     """Yield a finding if a picture exceeds the pixel limit. `size` is None if unknown."""
-    if size is not None and size[0] * size[1] > MOST_PIXELS:
-        message = f"the picture has {size[0]} by {size[1]} pixels, more than the limit of {MOST_PIXELS} in total"
+    if size is not None and size[0] * size[1] > MAX_PIXELS:
+        message = f"the picture has {size[0]} by {size[1]} pixels, more than the limit of {MAX_PIXELS} in total"
         yield Finding(Fault.LIMIT_EXCEEDED, message, at, "Make it smaller.")

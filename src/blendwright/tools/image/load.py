@@ -84,8 +84,8 @@ def load_checked(
     image = scene.load_image(name, file, path, color_space, pack=pack)
     width, height = image.size
     if not width or not height:
-        cure = "Get the file again: a part of it is missing, or Blender does not support its variant of the format."
-        raise StepError.of(Fault.EXECUTION_FAILED, "Blender cannot read the picture", at=at, cure=cure)
+        fix = "Get the file again: a part of it is missing, or Blender does not support its variant of the format."
+        raise StepError.of(Fault.EXECUTION_FAILED, "Blender cannot read the picture", at=at, cure=fix)
     # The check of the file's header may have found no size.
     for finding in too_many_pixels((width, height), at):
         raise StepError(finding)

@@ -75,8 +75,8 @@ class SaveImage(Tool[SaveImageArgs, ImageSaved]):
     def check(self, scene: Scene, args: SaveImageArgs) -> Findings:
         image = yield from existing(scene, Kind.IMAGE, args.name, "/name")
         if image is not None and 0 in tuple(image.size):
-            cure = "Load it with image.load and pack, or restore its file."
-            yield conflict(f"the pixels of image '{args.name}' are not available: {_reason(image)}", "/name", cure)
+            fix = "Load it with image.load and pack, or restore its file."
+            yield conflict(f"the pixels of image '{args.name}' are not available: {_reason(image)}", "/name", fix)
 
     def apply(self, scene: Scene, args: SaveImageArgs) -> ImageSaved:
         image = scene.require(Kind.IMAGE, args.name, "/name")

@@ -38,7 +38,7 @@ class ExposeArgs(Args):
         default=3.0,
         ge=0.0,
         le=1e6,
-        description="Light that arrives at the center of the objects, in watts per square metre; typical for a key "
+        description="Light that arrives at the centre of the objects, in watts per square metre; typical for a key "
         "light is 3.",
     )
     softness: float | None = optional(
@@ -52,15 +52,14 @@ class ExposeArgs(Args):
 class Exposed(Result):
     light: str = Field(description="Name of the light object.")
     energy: float = Field(description="Its power in watts; for a SUN in watts per square metre.")
-    distance: float = Field(description="Distance from the light to the center of the objects, in metres.")
+    distance: float = Field(description="Distance from the light to the centre of the objects, in metres.")
     changed: bool = Field(description="False if the light already had these settings.")
 
 
 class Expose(SetsObjectSettings[ExposeArgs, Exposed]):
-    """Set a light's power and size by the light that arrives at objects, so that a lighting set-up looks the same at
-    every scale.
+    """Set a light's power and size by the light that arrives at objects.
 
-    Objects that share the light data change together.
+    A lighting set-up then looks the same at every scale. Objects that share the light data change together.
     """
 
     name = "light.expose"

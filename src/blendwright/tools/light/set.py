@@ -76,8 +76,9 @@ class SetLightArgs(LightSettings):
 
 
 class SetLight(SetsObjectSettings[SetLightArgs, ObjectChanged]):
-    """Change settings of a light. Settings that are left out stay unchanged. Objects that share the light data change
-    together.
+    """Change settings of a light. Settings that are left out stay unchanged.
+
+    Objects that share the light data change together.
     """
 
     name = "light.set"

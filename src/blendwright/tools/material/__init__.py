@@ -1,1 +1,1 @@
-"""Tools of the noun `material`, one file each."""
+"""Tools of the noun `material`, one file per tool."""

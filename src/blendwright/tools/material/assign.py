@@ -23,13 +23,13 @@ class AssignArgs(Args):
     object: ObjectName = Field(description="Name of the object: a mesh, curve, surface or text.")
     material: MaterialName = Field(description="Name of the material.")
     slot: int | None = optional(
-        "Material slot; one more than there are makes a new one. Left out: slot 0, or with faces the slot that has the "
-        "material, or a new one.",
+        "Index of the material slot; the number of slots adds a new one. Default: slot 0, or with faces the slot that "
+        "has the material, or a new one.",
         ge=0,
         le=32766,
     )
     faces: list[FaceIndex] | None = optional(
-        "Indices of the faces of a mesh that get it; left out: no face changes its slot.",
+        "Indices of the mesh faces that get the material. Default: no face changes its slot.",
         min_length=1,
         max_length=100_000,
     )
@@ -38,14 +38,16 @@ class AssignArgs(Args):
 class MaterialAssigned(Result):
     object: str = Field(description="Name of the object.")
     material: str = Field(description="Name of the material.")
-    slot: int = Field(description="The slot that holds the material.")
-    changed: bool = Field(description="False when it was so already.")
+    slot: int = Field(description="Index of the slot that contains the material.")
+    changed: bool = Field(description="False if everything was already as requested.")
 
 
 class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
-    """Put a material into a slot of an object, or give it to some faces of a mesh.
+    """Assign a material to a slot of an object, or to some faces of a mesh.
 
-    Slots belong to the object's data: objects that share a mesh share the material too, unless the slot is linked to the object."""
+    Slots belong to the object's data: objects that share a mesh share its materials, unless the slot is linked to the
+    object.
+    """
 
     name = "material.assign"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.CURVE, Kind.MATERIAL).needs(
@@ -82,10 +84,10 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
         for position, index in enumerate(args.faces):
             if index >= count:
                 if count:
-                    cure = f"Use indices from 0 to {count - 1}."
+                    fix = f"Use indices from 0 to {count - 1}."
                 else:
-                    cure = "Give it faces first."
-                yield invalid(f"'{args.object}' has {count} faces", f"/faces/{position}", cure)
+                    fix = "Leave faces out, because the mesh has no faces."
+                yield invalid(f"'{args.object}' has {count} faces", f"/faces/{position}", fix)
                 return
 
     def apply(self, scene: Scene, args: AssignArgs) -> MaterialAssigned:
@@ -94,13 +96,16 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
         slot = _slot(obj, material, args)
         changed = _put_into_slot(scene, obj, slot, material)
         if args.faces is not None:
-            changed = _give_faces(scene, obj.data, args.faces, slot) or changed
+            changed = _assign_faces(scene, obj.data, args.faces, slot) or changed
         return MaterialAssigned(object=args.object, material=args.material, slot=slot, changed=changed)
 
     def verify(self, scene: Scene, args: AssignArgs, result: MaterialAssigned) -> Findings:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         material = obj.material_slots[result.slot].material
-        yield from differs("the material in its slot", args.material, material.name if material else None, "/material")
+        material_name = None
+        if material:
+            material_name = material.name
+        yield from differs("the material in its slot", args.material, material_name, "/material")
         if args.faces is not None:
             indices = _face_slots(obj.data)
             wrong = [face for face in args.faces if indices[face] != result.slot]
@@ -108,6 +113,7 @@ class AssignMaterial(Tool[AssignArgs, MaterialAssigned]):
 
 
 def _slot(obj: Block, material: Block, args: AssignArgs) -> int:
+    """Return the index of the slot to use, which may be one more than the last."""
     if args.slot is not None:
         return args.slot
     if args.faces is None:
@@ -119,11 +125,10 @@ def _slot(obj: Block, material: Block, args: AssignArgs) -> int:
 
 
 def _put_into_slot(scene: Scene, obj: Block, slot: int, material: Block) -> bool:
+    material_slot = None
     if slot < len(obj.material_slots):
         material_slot = obj.material_slots[slot]
-    else:
-        material_slot = None
-    # An object keeps a slot that its data has lost.
+    # An object can have a slot that its data no longer has.
     if material_slot is None or (material_slot.link == "DATA" and slot == len(obj.data.materials)):
         scene.edit(obj.data).materials.append(material)
         return True
@@ -142,7 +147,7 @@ def _face_slots(mesh: Block) -> array[int]:
     return indices
 
 
-def _give_faces(scene: Scene, mesh: Block, faces: list[int], slot: int) -> bool:
+def _assign_faces(scene: Scene, mesh: Block, faces: list[int], slot: int) -> bool:
     indices = _face_slots(mesh)
     if all(indices[face] == slot for face in faces):
         return False

@@ -12,21 +12,21 @@ from blendwright.tools.deletion import DELETION_WRITES, Deletes, Removed
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 RED = ("material.ensure_principled", {"name": "Red", "base_color": [0.8, 0.05, 0.05]})
-# A refusal names some users; a material on a thousand meshes needs no list of a thousand.
-MOST_NAMED = 5
+# Largest number of users listed in a refusal.
+MAX_LISTED_USERS = 5
 
 
 class DeleteMaterialArgs(Args):
     name: Annotated[Name, removes(Kind.MATERIAL)] = Field(description="Name of the material to delete.")
     clear_users: bool = Field(
         default=False,
-        description="Delete it although something uses it: its slots stay, empty, so that face indices keep their "
-        "meaning.",
+        description="True to delete it even if it has users. Their slots stay but become empty, so that face indices "
+        "keep their meaning.",
     )
 
 
 class DeleteMaterial(Deletes[DeleteMaterialArgs, Removed]):
-    """Delete a material. While anything uses it, it is refused unless the users are to be cleared."""
+    """Delete a material. If it has users, the call is refused unless clear_users is true."""
 
     name = "material.delete"
     promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("material_write")
@@ -43,10 +43,10 @@ class DeleteMaterial(Deletes[DeleteMaterialArgs, Removed]):
             return
         users = scene.users(material)
         if users:
-            named = ", ".join(f"'{user.name}'" for user in users[:MOST_NAMED]) + (
-                " …" if len(users) > MOST_NAMED else ""
-            )
-            message = f"material '{args.name}' is used by {named}"
+            names = ", ".join(f"'{user.name}'" for user in users[:MAX_LISTED_USERS])
+            if len(users) > MAX_LISTED_USERS:
+                names += " …"
+            message = f"material '{args.name}' is used by {names}"
             yield conflict(message, "/name", "Set clear_users to true, or assign another material first.")
 
     def apply(self, scene: Scene, args: DeleteMaterialArgs) -> Removed:

@@ -1,12 +1,12 @@
-"""material.ensure_principled, and what a Principled BSDF is made of: its arguments, its sockets, how it is found in a node tree.
+"""Tool material.ensure_principled, and the Principled BSDF: its arguments, its sockets, and its lookup in a node tree.
 
-Covers plain values and image textures: other nodes are the business of node patches.
+Covers plain values and image textures. Other nodes need tools that patch node trees.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -21,7 +21,7 @@ from blendwright.tools.material.textures import (
     build_textures,
     texture_differences,
     texture_problems,
-    unlink_cure,
+    unlink_fix,
 )
 from blendwright.tools.settings import Setting, Settings, animation_conflicts, settings_differ, write_settings
 from blendwright.values.findings import Finding
@@ -30,7 +30,7 @@ PRINCIPLED = "ShaderNodeBsdfPrincipled"
 GRAIN = ("image.create", {"name": "Grain", "size": [8, 8], "type": "COLOR_GRID"})
 ROUGH = ("image.create", {"name": "Rough", "size": [8, 8], "color": [0.5, 0.5, 1], "color_space": "Non-Color"})
 
-# Argument -> socket, the same from Blender 4.0 on.
+# Argument -> socket name, the same since Blender 4.0.
 SOCKETS: dict[str, str] = {
     "base_color": "Base Color",
     "metallic": "Metallic",
@@ -41,7 +41,7 @@ SOCKETS: dict[str, str] = {
     "emission_color": "Emission Color",
     "emission_strength": "Emission Strength",
 }
-# Values that textures take the place of.
+# Value argument -> texture arguments that replace it.
 TEXTURED: dict[str, tuple[str, ...]] = {
     "base_color": ("base_color",),
     "metallic": ("metallic",),
@@ -52,87 +52,85 @@ TEXTURED: dict[str, tuple[str, ...]] = {
 
 
 class PrincipledValues(Args):
-    """The values of a Principled BSDF; what is left out stays as it is."""
+    """The values of a Principled BSDF. Values that are left out stay unchanged."""
 
     base_color: Color3 | None = optional("Surface colour, linear RGB from 0 to 1.")
     metallic: UnitFloat | None = optional("0 for plastic, wood or glass, 1 for metal.")
     roughness: UnitFloat | None = optional("0 for a mirror, 1 for chalk.")
-    emission_color: Color3 | None = optional("Colour of its own light, linear RGB from 0 to 1.")
+    emission_color: Color3 | None = optional("Colour of emitted light, linear RGB from 0 to 1.")
     emission_strength: float | None = optional(
-        "Strength of its own light; 1 when only emission_color is given and it is 0.", ge=0.0, le=1e6
+        "Strength of emitted light. Default: unchanged, but 1 if emission_color is given and the strength is 0.",
+        ge=0.0,
+        le=1e6,
     )
     alpha: UnitFloat | None = optional("Opacity: 0 is invisible, 1 is solid.")
     ior: float | None = optional("Index of refraction: water 1.33, glass 1.45.", ge=1.0, le=100.0)
-    transmission: UnitFloat | None = optional("How much light passes through: 1 for glass.")
+    transmission: UnitFloat | None = optional("Part of the light that passes through: 1 for glass.")
 
 
 def principled_nodes(tree: Block | None) -> list[Block]:
-    """The Principled BSDF nodes whose shader reaches the active output's surface, nearest first."""
+    """Return the Principled BSDF nodes that lead to the surface of the active output, nearest first."""
+    output = None
     if tree is not None:
         output = tree.get_output_node("ALL")
-    else:
-        output = None
     if output is None:
         return []
     nodes: list[Block] = []
-    ahead = [output.inputs["Surface"]]
+    pending = [output.inputs["Surface"]]
     seen: set[str] = set()
-    while ahead:
-        for link in ahead.pop(0).links:
+    while pending:
+        for link in pending.pop(0).links:
             node = link.from_node
             if node.name in seen:
                 continue
             seen.add(node.name)
             if node.bl_idname == PRINCIPLED:
                 nodes.append(node)
+            elif node.bl_idname == "NodeReroute":
+                pending += node.inputs
             else:
-                ahead += [
-                    socket for socket in node.inputs if socket.type == "SHADER" or node.bl_idname == "NodeReroute"
-                ]
+                pending += [socket for socket in node.inputs if socket.type == "SHADER"]
     return nodes
 
 
 def single_principled(material: Block) -> Generator[Finding, None, Block | None]:
-    """The one Principled BSDF of a material that has nodes; a finding and None where there is none, or another one."""
+    """Return the material's only Principled BSDF, or yield a finding and return None if there is none or more than one."""
     nodes = principled_nodes(material.node_tree)
     if len(nodes) == 1:
         return nodes[0]
     if not nodes:
-        how_many = "no Principled BSDF reaches"
+        subject = "no Principled BSDF reaches"
     else:
-        how_many = f"{len(nodes)} Principled BSDFs reach"
-    cure = "Use another name, or change its nodes."
-    yield conflict(f"{how_many} the output of material '{material.name}'", "/name", cure)
+        subject = f"{len(nodes)} Principled BSDFs reach"
+    fix = "Use another name, or change its nodes."
+    yield conflict(f"{subject} the output of material '{material.name}'", "/name", fix)
     return None
 
 
 def socket_settings(args: PrincipledValues, node: Block) -> Settings:
-    """The sockets' values that were asked for."""
+    """Yield the requested socket values. Emission without a strength sets the strength to 1 if it is 0."""
     for argument, name in SOCKETS.items():
-        value = getattr(args, argument)
-        if value is not None:
-            colour = isinstance(value, tuple)
-            yield Setting(node.inputs[name], "default_value", (*value, 1.0) if colour else value, f"/{argument}")
+        value: Any = getattr(args, argument)
+        if value is None:
+            continue
+        if isinstance(value, tuple):
+            value = (*cast("Color3", value), 1.0)
+        yield Setting(node.inputs[name], "default_value", value, f"/{argument}")
     textures = getattr(args, "textures", None)
-    glows = args.emission_color is not None or (textures is not None and textures.emission is not None)
-    if glows and args.emission_strength is None:
+    has_emission = args.emission_color is not None or (textures is not None and textures.emission is not None)
+    if has_emission and args.emission_strength is None:
         socket = node.inputs["Emission Strength"]
         if socket.default_value == 0.0:
             yield Setting(socket, "default_value", 1.0, "/emission_color")
 
 
 def display_settings(args: PrincipledValues, material: Block) -> Settings:
-    """The material's colours for Workbench, which does not look at nodes."""
+    """Yield the material's viewport settings, which Workbench uses instead of nodes."""
     if args.base_color is not None or args.alpha is not None:
-        display_color = material.diffuse_color
-        if args.base_color is not None:
-            colour = args.base_color
-        else:
-            colour = tuple(display_color[:3])
+        red, green, blue, alpha = material.diffuse_color
+        colour = args.base_color or (red, green, blue)
         if args.alpha is not None:
             alpha = args.alpha
-        else:
-            alpha = display_color[3]
         yield Setting(material, "diffuse_color", (*colour, alpha), "/base_color")
     if args.metallic is not None:
         yield Setting(material, "metallic", args.metallic, "/metallic")
@@ -141,13 +139,15 @@ def display_settings(args: PrincipledValues, material: Block) -> Settings:
 
 
 def lacks_nodes(scene: Scene, material: Block) -> bool:
-    """Whether a material has no tree yet, and gets Blender's default one by `with_nodes`."""
+    """Return True if a material has no node tree yet. `with_nodes` then creates Blender's default tree."""
     return scene.version < (5, 0, 0) and not material.use_nodes and material.node_tree is None
 
 
 def with_nodes(scene: Scene, block: Block) -> Block:
-    """A material or world that has its node tree; one without gets Blender's default tree, with its stable node names."""
-    # From 5.0 on every material and world has its tree, and asking for `use_nodes` is deprecated.
+    """Return a material or world that has a node tree; create Blender's default tree, with its stable node names, if it
+    is missing.
+    """
+    # Since Blender 5.0 every material and world has a tree, and `use_nodes` is deprecated.
     if scene.version < (5, 0, 0) and not block.use_nodes:
         scene.edit(block).use_nodes = True
     return block
@@ -155,32 +155,35 @@ def with_nodes(scene: Scene, block: Block) -> Block:
 
 class EnsurePrincipledArgs(PrincipledValues):
     name: Annotated[Name, ensures(Kind.MATERIAL)] = Field(
-        description="Name of the material; it is created when there is none of that name."
+        description="Name of the material; it is created if it does not exist."
     )
-    textures: Textures | None = optional("Images in the place of values, by the objects' UV maps.")
+    textures: Textures | None = optional("Images instead of values, mapped by the objects' UV maps.")
 
     @model_validator(mode="after")
     def _value_or_texture(self) -> EnsurePrincipledArgs:
         for value, roles in TEXTURED.items():
             textured = self.textures is not None and any(getattr(self.textures, role) is not None for role in roles)
             if textured and getattr(self, value) is not None:
-                raise PydanticCustomError("textured", "{value} has a texture; leave the value out", {"value": value})
+                raise PydanticCustomError(
+                    "textured", "{value} has a texture; leave out either the value or the texture", {"value": value}
+                )
         return self
 
 
 class MaterialEnsured(Result):
     material: str = Field(description="Name of the material.")
-    node: str = Field(description="Name of the Principled BSDF node that holds the values.")
-    created: bool = Field(description="True when the material is new.")
-    changed: bool = Field(description="False when it was there and everything was as asked already.")
+    node: str = Field(description="Name of the Principled BSDF node.")
+    created: bool = Field(description="True if the material is new.")
+    changed: bool = Field(description="False if the material already existed exactly as requested.")
 
 
 class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
-    """Have a material with a Principled BSDF and these values and image textures: made, or changed where it is there.
+    """Ensure that a material with a Principled BSDF has these values and image textures; create or change it as needed.
 
-    What is not given stays as it is (Blender's defaults on a new one). The material's viewport colour follows, so that
-    Workbench previews show it. A value that comes from other nodes than image
-    textures is refused, not overridden."""
+    Arguments that are left out change nothing (a new material has Blender's defaults). The viewport colour is changed
+    too, so that Workbench previews show it. A value that comes from nodes other than image textures is refused, not
+    overridden.
+    """
 
     name = "material.ensure_principled"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MATERIAL).needs("material_write")
@@ -232,7 +235,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
             if setting.target.is_linked:
                 source = setting.target.links[0].from_node.name
                 message = f"the {setting.target.name} of material '{args.name}' comes from its node '{source}'"
-                yield conflict(message, setting.at, unlink_cure(args.name, setting.target))
+                yield conflict(message, setting.at, unlink_fix(args.name, setting.target))
         yield from animation_conflicts(scene, [*socket_settings(args, node), *display_settings(args, material)])
 
     def apply(self, scene: Scene, args: EnsurePrincipledArgs) -> MaterialEnsured:
@@ -255,5 +258,7 @@ class EnsurePrincipled(Tool[EnsurePrincipledArgs, MaterialEnsured]):
         node = principled_nodes(material.node_tree)[0]
         yield from settings_differ(socket_settings(args, node))
         yield from settings_differ(display_settings(args, material))
-        for socket, role in texture_differences(args.textures, node) if args.textures is not None else ():
-            yield conflict(f"the texture of {socket} is another one", f"/textures/{role}", "Change its nodes.")
+        if args.textures is None:
+            return
+        for socket, role in texture_differences(args.textures, node):
+            yield conflict(f"the texture of {socket} is a different one", f"/textures/{role}", "Change its nodes.")

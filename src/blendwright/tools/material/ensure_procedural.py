@@ -1,4 +1,6 @@
-"""material.ensure_procedural: a surface of procedural textures, by the name of what it looks like; `patterns.py` has what it is made of."""
+"""Tool material.ensure_procedural: a surface of procedural textures, selected by name. `patterns.py` defines the
+patterns.
+"""
 
 from __future__ import annotations
 
@@ -26,33 +28,38 @@ from blendwright.tools.settings import Setting, Settings, animation_conflicts, s
 
 class EnsureProceduralArgs(Args):
     name: Annotated[Name, ensures(Kind.MATERIAL)] = Field(
-        description="Name of the material; it is created when there is none of that name."
+        description="Name of the material; it is created if it does not exist."
     )
     pattern: Pattern = Field(
-        description="What it looks like. BRICK has mortar joints; PLASTER is mottled, also for concrete, earth or "
+        description="Look of the material. BRICK has mortar joints. PLASTER is mottled, also for concrete, earth or "
         "single bricks. WOOD and BRUSHED_METAL run along the longest side of each object."
     )
     color: Color3 = Field(description="Main colour, linear RGB from 0 to 1.")
     color2: Color3 | None = optional(
-        "Second colour: dark rings, patches, veins, threads, and the mortar of BRICK. Left out: a shade of color, or "
+        "Second colour: dark rings, patches, veins, threads, and the mortar of BRICK. Default: a shade of color, or "
         "grey mortar."
     )
     scale: float | None = optional(
-        "Features in a metre. Left out: WOOD 25 (rings), STONE 6, MARBLE 3, BRICK 4.5 (bricks in a row), PLASTER 6, "
+        "Features per metre. Default: WOOD 25 (rings), STONE 6, MARBLE 3, BRICK 4.5 (bricks in a row), PLASTER 6, "
         "FABRIC 100 (threads), BRUSHED_METAL 120.",
         gt=0.0,
         le=10_000.0,
     )
-    roughness: UnitFloat | None = optional("0 for a mirror, 1 for chalk. Left out: that of the pattern.")
-    metallic: UnitFloat | None = optional("Left out: 1 for BRUSHED_METAL, else 0.")
-    bump: UnitFloat | None = optional("Strength of the relief, 0 for none. Left out: that of the pattern.")
+    roughness: UnitFloat | None = optional("0 for a mirror, 1 for chalk. Default: that of the pattern.")
+    metallic: UnitFloat | None = optional("0 for non-metals, 1 for metal. Default: 1 for BRUSHED_METAL, else 0.")
+    bump: UnitFloat | None = optional("Strength of the relief, 0 for none. Default: that of the pattern.")
 
     def style(self) -> Style:
-        """The pattern's style with what was asked for in it."""
-        asked = {key: getattr(self, key) for key in ("scale", "roughness", "metallic", "bump")}
-        return STYLES[self.pattern]._replace(**{key: value for key, value in asked.items() if value is not None})
+        """Return the pattern's style, with the given arguments instead of its defaults."""
+        style = STYLES[self.pattern]
+        for name in ("scale", "roughness", "metallic", "bump"):
+            value = getattr(self, name)
+            if value is not None:
+                style = style._replace(**{name: value})
+        return style
 
     def nodes(self) -> Nodes:
+        """Return the nodes of the pattern with these arguments."""
         style = self.style()
         if self.color2 is None:
             color2 = second_color(self.pattern, self.color)
@@ -62,24 +69,27 @@ class EnsureProceduralArgs(Args):
 
 
 def plain_settings(args: EnsureProceduralArgs, node: Block) -> Settings:
-    """What of the Principled BSDF is a plain value."""
+    """Yield the plain values of the Principled BSDF."""
     yield Setting(node.inputs["Metallic"], "default_value", args.style().metallic, "/metallic")
     yield Setting(node.inputs["Roughness"], "default_value", args.style().roughness, "/roughness")
 
 
 def display_settings(args: EnsureProceduralArgs, material: Block) -> Settings:
-    """The material's colours for Workbench, which does not look at nodes."""
+    """Yield the material's viewport settings, which Workbench uses instead of nodes."""
     yield Setting(material, "diffuse_color", (*args.color, material.diffuse_color[3]), "/color")
     yield Setting(material, "metallic", args.style().metallic, "/metallic")
     yield Setting(material, "roughness", args.style().roughness, "/roughness")
 
 
 class EnsureProcedural(Tool[EnsureProceduralArgs, MaterialEnsured]):
-    """Have a material with a procedural pattern: wood, stone, marble, a brick wall, mottled plaster or concrete, fabric, brushed metal.
+    """Ensure a material with a procedural pattern: wood, stone, marble, brick wall, mottled plaster or concrete,
+    fabric, brushed metal.
 
-    It is made, or changed where it is there, of procedural textures in the object's own space: no UV map is needed, features have their
-    size in metres whatever the object's scale, and every object has another cut of the pattern. What is not given is the pattern's
-    default. The viewport colour follows. A material whose colour or relief comes from other nodes is refused, not overridden."""
+    The material is created or changed. Its textures use the object's local space: no UV map is needed, features have
+    their size in metres at any object scale, and every object shows another part of the pattern. Arguments that are
+    left out have the pattern's defaults. The viewport colour is changed too. A material with colour or relief from
+    other nodes is refused, not overridden.
+    """
 
     name = "material.ensure_procedural"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MATERIAL).needs("material_write")
@@ -121,12 +131,14 @@ class EnsureProcedural(Tool[EnsureProceduralArgs, MaterialEnsured]):
             material = scene.create(Kind.MATERIAL, args.name)
         node = principled_nodes(with_nodes(scene, material).node_tree)[0]
         wanted = args.nodes()
-        built = any(differences(material.node_tree, node, wanted))
-        if built:
+        rebuilds = any(differences(material.node_tree, node, wanted))
+        if rebuilds:
             build(scene, scene.edit(material).node_tree, node, wanted)
         changed = write_settings(scene, plain_settings(args, node), owner=material)
         changed = write_settings(scene, display_settings(args, material)) or changed
-        return MaterialEnsured(material=args.name, node=node.name, created=created, changed=created or built or changed)
+        return MaterialEnsured(
+            material=args.name, node=node.name, created=created, changed=created or rebuilds or changed
+        )
 
     def verify(self, scene: Scene, args: EnsureProceduralArgs, result: MaterialEnsured) -> Findings:
         material: Block = scene.require(Kind.MATERIAL, args.name, "/name")
@@ -134,4 +146,6 @@ class EnsureProcedural(Tool[EnsureProceduralArgs, MaterialEnsured]):
         yield from settings_differ(plain_settings(args, node))
         yield from settings_differ(display_settings(args, material))
         for name in differences(material.node_tree, node, args.nodes()):
-            yield conflict(f"node '{name}' is not as it was made", AT, "Use another name, or change its nodes.")
+            yield conflict(
+                f"node '{name}' differs from the pattern's node", AT, "Use another name, or change its nodes."
+            )

@@ -30,33 +30,35 @@ NORMAL = ("image.save", {"name": "Carpet", "path": "carpet_normal_dx.png"})
 class FromTexturesArgs(Args):
     name: Annotated[Name, makes(Kind.MATERIAL)] = Field(description="Name of the new material; must be free.")
     folder: PictureFolder = Field(
-        description="Folder with its pictures, such as wood_basecolor.jpg and wood_normal.png."
+        description="Folder with the pictures, such as wood_basecolor.jpg and wood_normal.png."
     )
-    maps: dict[Role, str] | None = optional("What a file of the folder is for, where its name does not tell.")
-    repeat: float | None = optional("How often the images repeat across the UV map.", gt=0.0, le=10_000.0)
-    projection: Projection | None = optional("BOX for meshes without a UV map; else UV.")
+    maps: dict[Role, str] | None = optional("Purpose -> file in the folder, for files whose names do not show it.")
+    repeat: float | None = optional("Number of repeats of the images across the UV map.", gt=0.0, le=10_000.0)
+    projection: Projection | None = optional("BOX for meshes without a UV map. Default: UV.")
     normal_strength: float | None = optional("Strength of the normal map.", ge=0.0, le=10.0)
     bump_distance: float | None = optional("Height of the bumps of a height map in metres.", ge=0.0, le=100.0)
 
 
 class MapFound(Result):
-    map: str = Field(description="What the picture is for.")
+    map: str = Field(description="Purpose of the picture.")
     file: str = Field(description="Name of the file.")
-    image: str = Field(description="Name of the image that was made of it.")
-    because: str = Field(description="The word of its name that said so, or `as given`.")
+    image: str = Field(description="Name of the image datablock.")
+    because: str = Field(description="The word in its name that shows the purpose, or `as given`.")
 
 
 class MaterialMade(Result):
     material: str = Field(description="Name of the material.")
-    maps: list[MapFound] = Field(description="The pictures that it is made of.")
-    left_over: list[str] = Field(description="Pictures of the folder that it does not use.")
+    maps: list[MapFound] = Field(description="The pictures that the material uses.")
+    left_over: list[str] = Field(description="Pictures of the folder that the material does not use.")
 
 
 class FromTextures(Tool[FromTexturesArgs, MaterialMade]):
-    """Make a material of a folder of PBR pictures: what each is for is guessed by its name, and told.
+    """Create a material from a folder of PBR pictures; the purpose of each picture is guessed from its name.
 
-    The images are packed. Two pictures for the same thing are refused, but OpenGL normals go before DirectX ones, and roughness before
-    gloss. A normal map without a word for it is taken for OpenGL."""
+    The result lists the guesses. The images are packed. Two pictures for one purpose are refused, but OpenGL normals
+    are preferred to DirectX normals, and roughness to gloss. A normal map whose name does not show the convention
+    counts as OpenGL.
+    """
 
     name = "material.from_textures"
     promises = (
@@ -75,58 +77,58 @@ class FromTextures(Tool[FromTexturesArgs, MaterialMade]):
         files = _pictures(scene, args)
         for role, file in (args.maps or {}).items():
             if file not in files:
-                yield invalid(
-                    f"there is no picture '{file}' in the folder", f"/maps/{role}", f"Files: {_listed(files)}."
-                )
-        found, left = guess_all(files, _chosen(args))
-        if not found:
-            if left:
-                cure = f"Say with maps what they are for: {_listed(left)}."
+                message = f"the folder contains no picture '{file}'"
+                yield invalid(message, f"/maps/{role}", f"Its pictures: {_listed(files)}.")
+        guesses_by_role, unassigned = guess_all(files, _chosen(args))
+        if not guesses_by_role:
+            if unassigned:
+                fix = f"Give the purpose of these pictures in maps: {_listed(unassigned)}."
             else:
-                cure = "Name a folder with pictures in it."
-            yield invalid("no picture in the folder says what it is for", "/folder", cure)
-        for role, guesses in found.items():
+                fix = "Name a folder that contains pictures."
+            yield invalid("no picture in the folder has a name that shows its purpose", "/folder", fix)
+        for role, guesses in guesses_by_role.items():
             if len(guesses) > 1:
-                names = _listed([each.file for each in guesses])
-                cure = f'Choose one, as maps: {{"{role}": "{guesses[0].file}"}}.'
-                yield invalid(f"several pictures are for {role}: {names}", "/folder", cure)
-            for each in guesses:
-                yield from scene.name_conflicts(Kind.IMAGE, _image_name(args, each), "/name")
-                yield from foreign_file_problems(_place(scene, args, each.file), each.file, "/folder")
-        for one, other in (("normal", "normal_directx"), ("roughness", "gloss")):
-            if one in found and other in found:
-                yield invalid(f"{one} and {other} cannot both be", f"/maps/{other}", "Leave one out.")
-        if "ambient_occlusion" in found and "base_color" not in found:
-            message = "an ambient occlusion map darkens a base colour, and there is none"
-            yield conflict(message, "/folder", "Add a base colour, or take the map out of the folder.")
+                names = _listed([candidate.file for candidate in guesses])
+                fix = f'Choose one, as maps: {{"{role}": "{guesses[0].file}"}}.'
+                yield invalid(f"several pictures are for {role}: {names}", "/folder", fix)
+            for candidate in guesses:
+                yield from scene.name_conflicts(Kind.IMAGE, _image_name(args, candidate), "/name")
+                yield from foreign_file_problems(_file_path(scene, args, candidate.file), candidate.file, "/folder")
+        for preferred, alternative in (("normal", "normal_directx"), ("roughness", "gloss")):
+            if preferred in guesses_by_role and alternative in guesses_by_role:
+                message = f"a material cannot use both {preferred} and {alternative}"
+                yield invalid(message, f"/maps/{alternative}", "Leave one out.")
+        if "ambient_occlusion" in guesses_by_role and "base_color" not in guesses_by_role:
+            message = "an ambient occlusion map needs a base colour map, and the folder has none"
+            yield conflict(message, "/folder", "Add a base colour map, or remove this map from the folder.")
 
     def apply(self, scene: Scene, args: FromTexturesArgs) -> MaterialMade:
-        found, left = guess_all(_pictures(scene, args), _chosen(args))
+        guesses_by_role, unassigned = guess_all(_pictures(scene, args), _chosen(args))
         maps: list[MapFound] = []
-        for each in (guesses[0] for _, guesses in sorted(found.items())):
-            name = _image_name(args, each)
-            if each.role in COLOURS:
-                space = None
-            else:
-                space = DATA
-            path = str(Path(args.folder) / each.file)
-            load_checked(scene, name, path, _place(scene, args, each.file), space, pack=True, at="/folder")
-            maps.append(MapFound(map=each.role, file=each.file, image=name, because=each.word))
+        for _, guesses in sorted(guesses_by_role.items()):
+            guess = guesses[0]
+            name = _image_name(args, guess)
+            color_space = DATA
+            if guess.role in COLOURS:
+                color_space = None
+            path = str(Path(args.folder) / guess.file)
+            load_checked(scene, name, path, _file_path(scene, args, guess.file), color_space, pack=True, at="/folder")
+            maps.append(MapFound(map=guess.role, file=guess.file, image=name, because=guess.word))
         material = with_nodes(scene, scene.create(Kind.MATERIAL, args.name))
         node = principled_nodes(material.node_tree)[0]
         build_textures(scene, _textures(args, maps), material.node_tree, node)
-        if "emission" in found:
+        if "emission" in guesses_by_role:
             node.inputs["Emission Strength"].default_value = 1.0
-        return MaterialMade(material=args.name, maps=maps, left_over=left)
+        return MaterialMade(material=args.name, maps=maps, left_over=unassigned)
 
     def verify(self, scene: Scene, args: FromTexturesArgs, result: MaterialMade) -> Findings:
         node = principled_nodes(scene.require(Kind.MATERIAL, args.name, "/name").node_tree)[0]
         for socket, role in texture_differences(_textures(args, result.maps), node):
-            yield conflict(f"the texture of {socket} is another one", f"/maps/{role}", "Choose other maps.")
+            yield conflict(f"the texture of {socket} is a different one", f"/maps/{role}", "Choose other maps.")
 
 
 def _textures(args: FromTexturesArgs, maps: list[MapFound]) -> Textures:
-    images = {each.map: each.image for each in maps}
+    images = {texture.map: texture.image for texture in maps}
     directx = images.pop("normal_directx", None)
     if directx is not None:
         images["normal"] = directx
@@ -151,13 +153,16 @@ def _pictures(scene: Scene, args: FromTexturesArgs) -> list[str]:
     return sorted(file.name for file in folder.iterdir() if file.suffix.lower().removeprefix(".") in READABLE)
 
 
-def _place(scene: Scene, args: FromTexturesArgs, file: str) -> str:
+def _file_path(scene: Scene, args: FromTexturesArgs, file: str) -> str:
     return str(Path(scene.input_file(args.folder)) / file)
 
 
-def _image_name(args: FromTexturesArgs, each: Guess) -> str:
-    return f"{args.name} {each.role.replace('_', ' ')}"
+def _image_name(args: FromTexturesArgs, guess: Guess) -> str:
+    return f"{args.name} {guess.role.replace('_', ' ')}"
 
 
 def _listed(names: list[str]) -> str:
-    return ", ".join(names[:10]) + (" …" if len(names) > 10 else "")
+    listing = ", ".join(names[:10])
+    if len(names) > 10:
+        return f"{listing} …"
+    return listing

@@ -1,7 +1,7 @@
-"""What the patterns of material.ensure_procedural are put together from: nodes as data, and the parts that several patterns share.
+"""Building blocks of the patterns of material.ensure_procedural: nodes as data, and parts that several patterns share.
 
-Knows nothing of Blender. An input is given as a value, or as `"node.Output"`: the output of another node, by its identifier, that is
-linked to it. Only types, identifiers and properties that every supported Blender has.
+Does not use Blender. An input is a value, or `"node.Output"`: a link from the output of another node, by identifier.
+Only types, identifiers and properties that exist in every supported Blender version are used.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-# What the names of a pattern's nodes begin with.
+# Prefix of the names of a pattern's nodes.
 PREFIX = "Pattern "
 Color: TypeAlias = tuple[float, float, float]
 BLACK: Color = (0.0, 0.0, 0.0)
@@ -17,19 +17,19 @@ WHITE: Color = (1.0, 1.0, 1.0)
 
 
 class Node(NamedTuple):
-    """A node: its type without `ShaderNode`, its inputs by identifier, and its properties."""
+    """A shader node: its type without `ShaderNode`, its inputs by identifier, and its properties."""
 
     kind: str
     inputs: Mapping[str, Any]
     properties: Mapping[str, Any] = {}
 
 
-# By id; a node takes only from those before it.
+# Nodes by id. A node uses only outputs of nodes before it.
 Nodes: TypeAlias = dict[str, Node]
 
 
 class Look(NamedTuple):
-    """What a pattern is made with; nothing is left open."""
+    """The complete parameters of a pattern."""
 
     color: Color
     color2: Color
@@ -37,8 +37,9 @@ class Look(NamedTuple):
     bump: float
 
 
-def mixed(one: Color, other: Color, share: float) -> Color:
-    red, green, blue = (round(a + (b - a) * share, 6) for a, b in zip(one, other, strict=True))
+def mixed(start: Color, end: Color, share: float) -> Color:
+    """Return the colour at the given fraction between two colours."""
+    red, green, blue = (round(a + (b - a) * share, 6) for a, b in zip(start, end, strict=True))
     return red, green, blue
 
 
@@ -52,9 +53,12 @@ def math(operation: str, *values: Any) -> Node:
 
 def vector_math(operation: str, *values: Any) -> Node:
     names = ("Vector", "Vector_001", "Vector_002")
-    inputs = {
-        name: (value,) * 3 if isinstance(value, float) else value for name, value in zip(names, values, strict=False)
-    }
+    inputs: dict[str, Any] = {}
+    for name, value in zip(names, values, strict=False):
+        if isinstance(value, float):
+            inputs[name] = (value,) * 3
+        else:
+            inputs[name] = value
     return Node("VectorMath", inputs, {"operation": operation})
 
 
@@ -64,18 +68,18 @@ def noise(vector: str, scale: float, detail: float = 2.0, roughness: float = 0.5
 
 
 def contrast(value: str, low: float, high: float) -> Node:
-    """0 to 1 over a part of a texture's range."""
+    """Return a node that maps the values from `low` to `high` smoothly to 0 to 1."""
     inputs = {"Value": value, "From Min": low, "From Max": high, "To Min": 0.0, "To Max": 1.0}
     return Node("MapRange", inputs, {"interpolation_type": "SMOOTHSTEP"})
 
 
-def mix(factor: Any, one: Any, other: Any) -> Node:
-    """A number between two."""
-    return Node("Mix", {"Factor_Float": factor, "A_Float": one, "B_Float": other}, {"data_type": "FLOAT"})
+def mix(factor: Any, a: Any, b: Any) -> Node:
+    """Return a node that interpolates between two numbers."""
+    return Node("Mix", {"Factor_Float": factor, "A_Float": a, "B_Float": b}, {"data_type": "FLOAT"})
 
 
-def mix_colors(factor: Any, one: Any, other: Any, blend: str = "MIX") -> Node:
-    inputs = {"Factor_Float": factor, "A_Color": opaque(one), "B_Color": opaque(other)}
+def mix_colors(factor: Any, a: Any, b: Any, blend: str = "MIX") -> Node:
+    inputs = {"Factor_Float": factor, "A_Color": opaque(a), "B_Color": opaque(b)}
     return Node("Mix", inputs, {"data_type": "RGBA", "blend_type": blend})
 
 
@@ -86,7 +90,7 @@ def opaque(color: Any) -> Any:
 
 
 def bumps(look: Look, height: str, depth: float) -> Node:
-    """`depth` is the height of the bumps in metres."""
+    """Return a bump node. `depth` is the height of the bumps in metres."""
     return Node("Bump", {"Strength": look.bump, "Distance": depth, "Height": height})
 
 
@@ -94,9 +98,11 @@ def bumps(look: Look, height: str, depth: float) -> Node:
 
 
 def in_metres(look: Look, moved: float) -> Nodes:
-    """`metres.Vector`: where a point is in the object, whose scale counts: a cube that was scaled to a plank is a plank.
+    """Return nodes with the output `metres.Vector`: the position in the object's local space, in metres.
 
-    `moved` is by how many features at most, by their names, objects have other cuts of the pattern."""
+    The object's scale is included: a cube scaled to a plank has the pattern of a plank. Objects show different parts of
+    the pattern, shifted by up to `moved` features at random, depending on their names.
+    """
     nodes = {
         "place": Node("TexCoord", {}),
         "object scale": Node("Attribute", {}, {"attribute_type": "OBJECT", "attribute_name": "scale"}),
@@ -112,9 +118,12 @@ def in_metres(look: Look, moved: float) -> Nodes:
 
 
 def with_grain(look: Look, moved: float, along: float) -> Nodes:
-    """`grain.Vector`: the same, but that features are long along the longest side of the object: there are `along` times as many.
+    """Return nodes with the output `grain.Vector`: the position in metres, stretched along the longest side of the
+    object.
 
-    Of equal sides the first counts, which is what `order` is for."""
+    There are `along` times as many features along that side, so that features are long for a value below 1. If sides
+    are equally long, the first one counts; the node `order` ensures this.
+    """
     size = {"attribute_type": "OBJECT", "attribute_name": "dimensions"}
     stretch = {
         "Vector": "short.Vector",
@@ -137,7 +146,11 @@ def with_grain(look: Look, moved: float, along: float) -> Nodes:
 
 
 def on_side(look: Look, moved: float) -> Nodes:
-    """`on side.Vector`: where a point is on the side of the box that it faces with, along it and up; on its top as seen from above."""
+    """Return nodes with the output `on side.Vector`: 2D coordinates on the box side that a point faces, along the side
+    and up.
+
+    On top and bottom sides, the coordinates are those seen from above.
+    """
     return {
         **in_metres(look, moved),
         "at": Node("SeparateXYZ", {"Vector": "metres.Vector"}),

@@ -1,6 +1,7 @@
-"""The patterns of material.ensure_procedural: the nodes of each, as data, and what each has unless something else is asked for.
+"""Patterns of material.ensure_procedural: the nodes of each pattern as data, and its defaults.
 
-Each object has another cut of a pattern, by its name; only the joints of bricks begin at its origin.
+Every object shows another part of a pattern, depending on its name. Only the joints of bricks begin at the object's
+origin.
 """
 
 from __future__ import annotations
@@ -30,17 +31,21 @@ from blendwright.tools.material.pattern_parts import (
 )
 
 Pattern = Literal["WOOD", "STONE", "MARBLE", "BRICK", "PLASTER", "FABRIC", "BRUSHED_METAL"]
-# Inputs of the Principled BSDF, and what of every pattern is linked to them. Of what `color` mixes, the first is the
-# main colour.
+# Input of the Principled BSDF -> the output of the pattern that is linked to it. The first input of the node `color` is
+# the main colour.
 SURFACE = {"Base Color": "color.Result_Color", "Normal": "bump.Normal"}
-# How much the eye sees of each part of a colour, and how little of all leaves no room for anything darker.
+# Weights of red, green and blue in the luminance, and the luminance below which a colour has no darker shade.
 LUMINANCE = (0.2126, 0.7152, 0.0722)
 DARK = 0.02
 MORTAR: Color = (0.45, 0.43, 0.4)
 
 
 class Style(NamedTuple):
-    """`shade` is how much of the colour the second one has. The last of the nodes are `color` and `bump`."""
+    """The defaults and nodes of a pattern.
+
+    `shade` is the brightness of the second colour relative to the main colour. `nodes` returns the nodes; the last two
+    are `color` and `bump`.
+    """
 
     scale: float
     roughness: float
@@ -51,7 +56,9 @@ class Style(NamedTuple):
 
 
 def second_color(pattern: Pattern, color: Color) -> Color:
-    """The colour beside the first one: a darker shade of it, of what is nearly black a lighter one; for bricks, mortar."""
+    """Return the default second colour: a darker shade of the main colour, a lighter one if it is nearly black, or
+    mortar for bricks.
+    """
     if pattern == "BRICK":
         return mixed(color, MORTAR, 0.8)
     if sum(part * weight for part, weight in zip(color, LUMINANCE, strict=True)) < DARK:
@@ -60,10 +67,10 @@ def second_color(pattern: Pattern, color: Color) -> Color:
 
 
 def _wood(look: Look) -> Nodes:
-    """Rings that are long along the grain, as boards have them, and fibres."""
+    """Return rings that are long along the grain, as in boards, with fibres."""
     rings = {
         "Vector": "ring place.Vector",
-        "Scale": look.scale / 3.18,  # so many rings in a metre
+        "Scale": look.scale / 3.18,  # results in `look.scale` rings per metre
         "Distortion": 1.0,
         "Detail": 2.0,
         "Detail Scale": 1.0,
@@ -89,7 +96,7 @@ def _wood(look: Look) -> Nodes:
 
 
 def _stone(look: Look) -> Nodes:
-    """Patches of several sizes, speckles, and a rough face."""
+    """Return patches of several sizes, speckles and a rough surface."""
     return {
         **in_metres(look, 30.0),
         "patches": noise("metres.Vector", look.scale, 8.0, 0.65, 0.6),
@@ -103,7 +110,9 @@ def _stone(look: Look) -> Nodes:
 
 
 def _marble(look: Look) -> Nodes:
-    """Veins where a bent noise goes through its middle: strong ones with a faint seam, and fine ones between them."""
+    """Return veins at the middle values of a distorted noise: strong veins with a faint seam, and fine veins between
+    them.
+    """
     return {
         **in_metres(look, 30.0),
         **_veins("", noise("metres.Vector", look.scale, 6.0, 0.55, 1.6), 0.03),
@@ -128,7 +137,7 @@ def _veins(size: str, bends: Node, width: float) -> Nodes:
 
 
 def _brick(look: Look) -> Nodes:
-    """Courses of bricks on each side of a box, mortar between them."""
+    """Return courses of bricks with mortar on each side of a box."""
     bricks = {
         "Vector": "on side.Vector",
         "Color1": opaque(look.color),
@@ -153,7 +162,7 @@ def _brick(look: Look) -> Nodes:
 
 
 def _plaster(look: Look) -> Nodes:
-    """Mottled: soft clouds in soft clouds, and a fine face."""
+    """Return a mottled surface: soft clouds of two sizes, and a fine relief."""
     return {
         **in_metres(look, 30.0),
         "clouds": noise("metres.Vector", look.scale, 6.0, 0.6, 0.3),
@@ -166,7 +175,7 @@ def _plaster(look: Look) -> Nodes:
 
 
 def _fabric(look: Look) -> Nodes:
-    """Threads that cross, none of them quite straight or even."""
+    """Return crossing threads that are slightly uneven."""
     far = 2.0 / look.scale
     return {
         **on_side(look, 30.0),
@@ -186,7 +195,7 @@ def _fabric(look: Look) -> Nodes:
 
 
 def _brushed_metal(look: Look) -> Nodes:
-    """Fine scratches along the longest side."""
+    """Return fine scratches along the longest side."""
     return {
         **with_grain(look, 30.0, 0.006),
         "scratches": noise("grain.Vector", look.scale * 0.3, 8.0, 0.8),

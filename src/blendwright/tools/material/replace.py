@@ -21,24 +21,25 @@ WOODS = tuple(
 
 class ReplaceArgs(Args):
     materials: Annotated[list[MaterialName], Field(min_length=1, max_length=1000)] = Field(
-        description="Names of those that nothing shall use any more."
+        description="Names of the materials to replace."
     )
-    by: MaterialName = Field(description="Name of the one used instead.")
+    by: MaterialName = Field(description="Name of the material to use instead.")
 
 
 class MaterialsReplaced(Result):
-    by: str = Field(description="Name of the material that is used now.")
-    users: list[str] = Field(description="What uses it now in place of another, as kind/name.")
-    changed: bool = Field(description="False when nothing used the others.")
+    by: str = Field(description="Name of the material that is used instead.")
+    users: list[str] = Field(description="Datablocks that now use it instead of another material, as kind/name.")
+    changed: bool = Field(description="False if the replaced materials had no users.")
 
 
 class ReplaceMaterials(Tool[ReplaceArgs, MaterialsReplaced]):
-    """Use one material instead of others everywhere: slots, node trees, modifiers; the others stay, unused. Merges duplicates.
+    """Use one material instead of several others: in slots, node trees and modifiers. This merges duplicates.
 
-    The replaced materials stay, unused; `scene.purge` or `material.delete` removes them."""
+    The replaced materials stay without users; scene.purge or material.delete removes them.
+    """
 
     name = "material.replace"
-    # Whoever may refer to a material.
+    # All kinds of datablocks may refer to a material.
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(*DELETION_WRITES).needs("material_write")
     examples = (Example({"materials": ["Wood.001", "Wood.002"], "by": "Wood"}, *WOODS, CUBE, BALL),)
 
@@ -47,8 +48,8 @@ class ReplaceMaterials(Tool[ReplaceArgs, MaterialsReplaced]):
         for index, name in enumerate(args.materials):
             yield from scene.missing(Kind.MATERIAL, name, f"/materials/{index}")
             if name == args.by:
-                cure = "Leave it out of materials: it is the one that stays."
-                yield invalid(f"'{name}' cannot be replaced by itself", f"/materials/{index}", cure)
+                fix = "Leave it out of materials, because it replaces the others."
+                yield invalid(f"'{name}' cannot be replaced by itself", f"/materials/{index}", fix)
 
     def apply(self, scene: Scene, args: ReplaceArgs) -> MaterialsReplaced:
         replaced = [scene.require(Kind.MATERIAL, name, f"/materials/{at}") for at, name in enumerate(args.materials)]
@@ -58,5 +59,5 @@ class ReplaceMaterials(Tool[ReplaceArgs, MaterialsReplaced]):
 
     def verify(self, scene: Scene, args: ReplaceArgs, result: MaterialsReplaced) -> Findings:
         for index, name in enumerate(args.materials):
-            left = [user.name for user in scene.users(scene.require(Kind.MATERIAL, name))]
-            yield from differs(f"who uses '{name}'", [], left, f"/materials/{index}")
+            remaining_users = [user.name for user in scene.users(scene.require(Kind.MATERIAL, name))]
+            yield from differs(f"the list of users of '{name}'", [], remaining_users, f"/materials/{index}")

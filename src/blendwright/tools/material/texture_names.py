@@ -1,4 +1,4 @@
-"""What a picture of a material is for, guessed by its file name as texture libraries write them."""
+"""Purpose of a picture of a material, guessed from its file name in the conventions of texture libraries."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-# By what a map is for: the words that say so. Words in pairs come first, and the last that fits counts: a name begins
-# with the material.
+# Purpose -> words that show it. Pairs of words are tried first, and the last match in a name counts, because names
+# begin with the material.
 WORDS: Mapping[str, tuple[str, ...]] = {
     "base_color": (
         "basecolor", "basecolour", "base color", "base colour", "base col", "albedo", "diffuse", "diff", "color",
@@ -29,13 +29,13 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 BY_WORD = {word: role for role, words in WORDS.items() for word in words}
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-# Where both are there, the second is the same thing in another form.
+# If both purposes occur, the second contains the same information in another form and is left out.
 PREFERRED = {"normal": "normal_directx", "roughness": "gloss"}
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """One picture: what it is for, and the word that says so."""
+    """The purpose of one picture, and the word in its name that shows it."""
 
     role: str
     file: str
@@ -43,7 +43,7 @@ class Guess:
 
 
 def guess(file: str) -> Guess | None:
-    """What one file is for; None when no word of its name says so."""
+    """Return the purpose of one file, or None if no word of its name shows it."""
     parts = [part.lower() for part in PARTS.findall(PurePosixPath(file).stem)]
     for end in range(len(parts), 0, -1):
         for word in (" ".join(parts[max(0, end - 2) : end]), parts[end - 1]):
@@ -53,17 +53,21 @@ def guess(file: str) -> Guess | None:
 
 
 def guess_all(files: Iterable[str], chosen: Mapping[str, str]) -> tuple[dict[str, list[Guess]], list[str]]:
-    """The pictures by what they are for, as far as it can be told, and those that are for nothing. `chosen` says it for some."""
-    given = {file: Guess(role, file, "as given") for role, file in chosen.items()}
-    found: dict[str, list[Guess]] = {}
-    left: list[str] = []
+    """Return the pictures by purpose, and the names of the pictures without a purpose.
+
+    `chosen` maps purposes to files that the caller named; these take precedence.
+    """
+    chosen_guesses = {file: Guess(role, file, "as given") for role, file in chosen.items()}
+    guesses: dict[str, list[Guess]] = {}
+    unused: list[str] = []
     for file in sorted(files):
-        each = given.get(file) or guess(file)
-        if each is None or (each.role in chosen and file not in given):
-            left.append(file)
+        picture = chosen_guesses.get(file) or guess(file)
+        if picture is None or (picture.role in chosen and file not in chosen_guesses):
+            unused.append(file)
         else:
-            found.setdefault(each.role, []).append(each)
-    for role, other in PREFERRED.items():
-        if role in found and other in found and other not in chosen:
-            left += [each.file for each in found.pop(other)]
-    return found, sorted(left)
+            guesses.setdefault(picture.role, []).append(picture)
+
+    for role, alternative in PREFERRED.items():
+        if role in guesses and alternative in guesses and alternative not in chosen:
+            unused += [picture.file for picture in guesses.pop(alternative)]
+    return guesses, sorted(unused)

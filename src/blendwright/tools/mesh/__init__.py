@@ -1,1 +1,1 @@
-"""Tools of the noun `mesh`, one file each."""
+"""Tools of the noun `mesh`, one file per tool."""

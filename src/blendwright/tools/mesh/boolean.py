@@ -27,53 +27,57 @@ PAINTED = ("material.assign", {"object": "Ball", "material": "Blue"})
 class BooleanArgs(Args):
     object: ObjectName = Field(description="Name of the mesh object that changes.")
     operation: Literal["difference", "union", "intersect"] = Field(
-        description="Cut the others out of it, add them to it, or leave only what it has in common with all of them."
+        description="difference: cut the cutters out of the object. union: add them. intersect: keep only the volume "
+        "common to all."
     )
     cutters: list[ObjectName] = Field(
         min_length=1,
         max_length=200,
-        description="Names of the other objects, taken in this order with their modifiers.",
+        description="Names of the other objects, applied in this order, with their modifiers.",
     )
-    hide_cutters: bool = Field(default=True, description="Hide the others in viewports and renders.")
-    delete_cutters: bool = Field(default=False, description="Delete the others instead; the call is then destructive.")
+    hide_cutters: bool = Field(default=True, description="Hide the cutters in viewports and renders.")
+    delete_cutters: bool = Field(default=False, description="Delete the cutters instead; the call is then destructive.")
     solver: Literal["EXACT", "MANIFOLD"] = Field(
-        default="EXACT", description="MANIFOLD is many times faster, for closed meshes and from Blender 4.5 on."
+        default="EXACT", description="MANIFOLD is many times faster, but needs closed meshes and Blender 4.5 or later."
     )
     overlapping: bool = Field(
         default=False,
-        description="Whether one of the meshes goes through itself, as joined parts do; EXACT only, slower, and "
-        "nothing is proven then.",
+        description="True if one of the meshes intersects itself, as joined parts do. Only for EXACT; slower, and the "
+        "result is not proven.",
     )
 
 
 class BooleanDone(Result):
-    """A mesh that others were combined with."""
+    """The result of combining a mesh with other objects."""
 
     object: str = Field(description="Name of the object.")
-    before: MeshCounts = Field(description="What its mesh had.")
-    after: MeshCounts = Field(description="What it has.")
+    before: MeshCounts = Field(description="Counts of its mesh before.")
+    after: MeshCounts = Field(description="Counts of its mesh after.")
     open_edges: int = Field(
-        description="Edges that have not exactly two faces: none, but where parts touch along an edge."
+        description="Number of edges without exactly two faces; 0 unless parts touch along an edge."
     )
     volume: float | None = optional(
-        "What the surface encloses, in cubic metres of the world; null unless it is closed."
+        "Volume of the result in cubic metres in world space; null unless the surface is closed."
     )
     overlaps: list[float | None] = Field(
-        description="What each of the others had in common with it, in cubic metres; null where it cannot be told."
+        description="Volume that each cutter had in common with the object, in cubic metres; null if unknown."
     )
     proven: bool = Field(
-        description="True: all were closed, the result is, and the volumes add up. False: an input was open or "
-        "overlapping."
+        description="True if all inputs and the result are closed and the volumes add up. False if an input was open "
+        "or overlapping."
     )
-    materials: list[str] = Field(description="Materials of the object; those of the others came along.")
-    removed: list[str] = Field(default=[], description="What was deleted, as kind/name.")
+    materials: list[str] = Field(description="Materials of the object, including those added from the cutters.")
+    removed: list[str] = Field(default=[], description="Deleted datablocks, as kind/name.")
 
 
 class BooleanMesh(Tool[BooleanArgs, BooleanDone]):
-    """Cut other objects out of a mesh (holes, windows, slots), unite it with them, or keep what they have in common.
+    """Cut other objects out of a mesh (holes, windows, slots), unite it with them, or keep the volume they have in
+    common.
 
-    Of closed meshes the result is proven: closed, not empty, inside the bounds of its inputs, with a volume that adds up; else nothing is
-    changed. Modifiers of the object stay and work on the result. Cut faces have the cutter's material where it has one."""
+    For closed meshes the result is verified: closed, not empty, within the bounds of its inputs, with matching volumes;
+    otherwise nothing changes. Modifiers of the object stay and apply to the result. Cut faces get the cutter's material
+    if it has one.
+    """
 
     name = "mesh.boolean"
     promises = SAFE_ONE_TIME_WRITE.writes_to(*DELETION_WRITES).needs("mesh_write", "object_write")
@@ -89,8 +93,10 @@ class BooleanMesh(Tool[BooleanArgs, BooleanDone]):
 
     def mentions_for(self, args: BooleanArgs) -> Iterator[Mention]:
         for mention in mentions(args):
-            gone = args.delete_cutters and mention.at.startswith("/cutters/")
-            yield mention._replace(role=Role.REMOVES) if gone else mention
+            if args.delete_cutters and mention.at.startswith("/cutters/"):
+                yield mention._replace(role=Role.REMOVES)
+            else:
+                yield mention
 
     def examine(self, args: BooleanArgs, blender: tuple[int, int, int] | None) -> Findings:
         for number, name in enumerate(args.cutters):
@@ -98,10 +104,10 @@ class BooleanMesh(Tool[BooleanArgs, BooleanDone]):
                 yield invalid(f"'{name}' is named twice", f"/cutters/{number}", "Name each object once.")
         if args.solver == "MANIFOLD":
             if args.overlapping:
-                yield invalid("the MANIFOLD solver takes no overlapping meshes", "/overlapping", "Use EXACT.")
+                yield invalid("the MANIFOLD solver does not support overlapping meshes", "/overlapping", "Use EXACT.")
             if blender is not None and blender < MANIFOLD_SINCE:
                 yield Finding(
-                    Fault.UNSUPPORTED_BLENDER, "the MANIFOLD solver came with Blender 4.5", "/solver", "Use EXACT."
+                    Fault.UNSUPPORTED_BLENDER, "the MANIFOLD solver needs Blender 4.5 or later", "/solver", "Use EXACT."
                 )
 
     def check(self, scene: Scene, args: BooleanArgs) -> Findings:
@@ -110,8 +116,8 @@ class BooleanMesh(Tool[BooleanArgs, BooleanDone]):
             yield from shape_key_conflicts(obj)
             yield from not_evaluated(scene, obj, "/object")
             if obj.data.users > 1 and any(user != obj for user in scene.users(obj.data)):
-                message = f"others share the mesh of '{args.object}', and would change too"
-                yield conflict(message, "/object", "Make a deep copy with object.duplicate, and cut that.")
+                message = f"other objects share the mesh of '{args.object}' and would change too"
+                yield conflict(message, "/object", "Make a deep copy with object.duplicate, and use the copy.")
         cutters: list[Block] = []
         for number, name in enumerate(args.cutters):
             cutter = yield from existing_object(scene, name, f"/cutters/{number}", "MESH")
@@ -124,8 +130,8 @@ class BooleanMesh(Tool[BooleanArgs, BooleanDone]):
         obj = required_object(scene, args.object, "/object")
         cutters = [required_object(scene, name, f"/cutters/{number}") for number, name in enumerate(args.cutters)]
         before = counts_of(obj.data)
-        size = abs(world_matrix(scene, obj).determinant())
-        done = scene.boolean_mesh(obj, cutters, args.operation, args.solver, overlapping=args.overlapping)
+        volume_factor = abs(world_matrix(scene, obj).determinant())
+        steps = scene.boolean_mesh(obj, cutters, args.operation, args.solver, overlapping=args.overlapping)
         removed: list[str] = []
         if args.delete_cutters:
             removed = delete_objects(scene, cutters, "/cutters", keep_data=False)
@@ -138,16 +144,16 @@ class BooleanMesh(Tool[BooleanArgs, BooleanDone]):
             before=before,
             after=counts_of(obj.data),
             open_edges=open_edges(obj.data),
-            volume=_times(done[-1].volume, size),
-            overlaps=[_times(one.overlap, size) for one in done],
-            proven=all(one.proven for one in done),
-            materials=[one.name for one in obj.data.materials if one is not None],
+            volume=_times(steps[-1].volume, volume_factor),
+            overlaps=[_times(step.overlap, volume_factor) for step in steps],
+            proven=all(step.proven for step in steps),
+            materials=[material.name for material in obj.data.materials if material is not None],
             removed=removed,
         )
 
     def verify(self, scene: Scene, args: BooleanArgs, result: BooleanDone) -> Findings:
         mesh = required_object(scene, args.object, "/object").data
-        yield from differs("what the mesh has", result.after.model_dump(), counts_of(mesh).model_dump(), "/operation")
+        yield from differs("its counts", result.after.model_dump(), counts_of(mesh).model_dump(), "/operation")
         yield from differs("its number of open edges", result.open_edges, open_edges(mesh), "/operation")
         for number, name in enumerate(args.cutters):
             cutter, at = scene.find(Kind.OBJECT, name), f"/cutters/{number}"

@@ -9,7 +9,7 @@ from blendwright.tool_api.promises import SAFE_ONE_TIME_WRITE
 from blendwright.tools.checks import differs, existing_object, required_object
 from blendwright.tools.mesh.edit import MeshCounts, counts_of, open_edges, shape_key_conflicts
 
-# Two triangles that share an edge only in place, one of them turned over, and a point of its own.
+# Two triangles with an edge at the same position but separate vertices, one of them flipped, and a loose vertex.
 MESSY = (
     "mesh.create",
     {
@@ -21,29 +21,32 @@ MESSY = (
 
 
 class CleanArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh change with it.")
+    object: ObjectName = Field(description="Name of the mesh object. Objects that share its mesh change too.")
     weld_distance: LengthFloat = Field(
-        default=0.0001, description="Merge vertices that are nearer, in metres; 0: none."
+        default=0.0001, description="Merge vertices closer than this distance in metres; 0 merges none."
     )
     degenerate: bool = Field(default=True, description="Dissolve faces without area and edges without length.")
     loose: bool = Field(default=True, description="Delete vertices and edges that no face uses.")
-    normals: bool = Field(default=True, description="Turn faces outward.")
+    normals: bool = Field(default=True, description="Make normals point outward.")
 
 
 class MeshCleaned(Result):
-    """What was done to a mesh."""
+    """The changes that a cleanup made."""
 
     object: str = Field(description="Name of the object.")
-    welded: int = Field(description="Vertices that were merged into others.")
-    degenerate: int = Field(description="Faces without area that are gone.")
-    loose: int = Field(description="Vertices that no face used, and are gone.")
-    turned: int = Field(description="Faces that look the other way now.")
-    after: MeshCounts = Field(description="What the mesh has now.")
-    open_edges: int = Field(description="Edges that have not exactly two faces; 0 for a closed surface.")
+    welded: int = Field(description="Number of vertices merged into others.")
+    degenerate: int = Field(description="Number of removed faces without area.")
+    loose: int = Field(description="Number of removed vertices without a face.")
+    turned: int = Field(description="Number of flipped faces.")
+    after: MeshCounts = Field(description="Counts of the mesh after the call.")
+    open_edges: int = Field(description="Number of edges without exactly two faces; 0 for a closed surface.")
 
 
 class CleanMesh(Tool[CleanArgs, MeshCleaned]):
-    """Clean up a mesh: weld doubles, dissolve degenerate faces, delete loose geometry, turn normals outward. Says what it did."""
+    """Clean up a mesh: weld doubles, dissolve degenerate faces, delete loose geometry, make normals point outward.
+
+    The result lists all changes.
+    """
 
     name = "mesh.clean"
     promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.MESH, Kind.MATERIAL).needs("mesh_write")
@@ -72,4 +75,4 @@ class CleanMesh(Tool[CleanArgs, MeshCleaned]):
 
     def verify(self, scene: Scene, args: CleanArgs, result: MeshCleaned) -> Findings:
         mesh = required_object(scene, args.object, "/object").data
-        yield from differs("what the mesh has", result.after.model_dump(), counts_of(mesh).model_dump(), "/object")
+        yield from differs("its counts", result.after.model_dump(), counts_of(mesh).model_dump(), "/object")

@@ -31,17 +31,21 @@ from blendwright.tools.object_creation import Creates, MeshPlacement, ObjectMade
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-MOST_VERTICES = 200_000
-MOST_EDGES = 400_000
-MOST_FACES = 200_000
-MOST_CORNERS = 1_000_000
-# All findings help a repair, but a list of a hundred thousand does not.
-MOST_FINDINGS = 50
+# Largest number of elements of one mesh in a call.
+MAX_VERTICES = 200_000
+MAX_EDGES = 400_000
+MAX_FACES = 200_000
+MAX_CORNERS = 1_000_000
+# Largest number of findings that one check reports.
+MAX_FINDINGS = 50
 
-# What is said of a closed mesh.
+# Result of `wrong_facing` -> message about the mesh.
 FACING = {
-    "inward": "has its faces turned inward: name their vertices counter-clockwise as seen from outside",
-    "mixed": "has faces that look inward beside others that look outward: name their vertices counter-clockwise as seen from outside",
+    "inward": "has normals that point inward: list the vertices of each face counter-clockwise as seen from outside",
+    "mixed": (
+        "has normals that point inward and others that point outward: list the vertices of each face counter-clockwise "
+        "as seen from outside"
+    ),
 }
 
 Index = Annotated[int, Field(ge=0)]
@@ -52,66 +56,71 @@ FaceUvs = Annotated[list[Vector2], Field(min_length=3, max_length=10_000)]
 
 class CreateMeshArgs(MeshPlacement):
     vertices: list[Vector3] = Field(
-        min_length=1, max_length=MOST_VERTICES, description="Positions [x, y, z] in metres, in the object's own space."
+        min_length=1, max_length=MAX_VERTICES, description="Positions [x, y, z] in metres, in local space."
     )
     edges: list[Edge] = Field(
         default=[],
-        max_length=MOST_EDGES,
-        description="Pairs of vertex indices, for edges that belong to no face; those of faces come by themselves.",
+        max_length=MAX_EDGES,
+        description="Pairs of vertex indices for edges without a face. Edges of faces are added automatically.",
     )
     faces: list[Face] = Field(
         default=[],
-        max_length=MOST_FACES,
+        max_length=MAX_FACES,
         description="Vertex indices of each face, three or more, counter-clockwise as seen from outside.",
     )
     materials: Annotated[list[MaterialName], Field(min_length=1, max_length=1000)] | None = optional(
-        "Materials of its slots, instead of material; face_materials says which face has which."
+        "Instead of material: materials of the slots. face_materials assigns them to faces."
     )
-    face_materials: Annotated[list[Index], Field(max_length=MOST_FACES)] | None = optional(
-        "For each face the place of its material in materials, from 0 on; all 0 when left out."
-    )
-
-    uvs: Annotated[list[FaceUvs], Field(max_length=MOST_FACES)] | None = optional(
-        f"For each face the [u, v] of each of its corners, in the order of faces; the UV map '{UV_MAP}'."
-    )
-    seams: Annotated[list[Edge], Field(max_length=MOST_EDGES)] | None = optional(
-        "Edges where an unwrapping may cut, as pairs of vertex indices."
-    )
-    sharp: Annotated[list[Edge], Field(max_length=MOST_EDGES)] | None = optional(
-        "Edges that stay sharp where shading is smooth, as pairs of vertex indices."
+    face_materials: Annotated[list[Index], Field(max_length=MAX_FACES)] | None = optional(
+        "For each face, the index of its material in materials, starting at 0. Default: all 0."
     )
 
-    bevel: LengthFloat | None = optional("Round its edges, by a modifier of this width in metres; 0 for none.")
-    bevel_segments: Annotated[int, Field(ge=1, le=100)] = Field(default=3, description="Steps of the rounding.")
+    uvs: Annotated[list[FaceUvs], Field(max_length=MAX_FACES)] | None = optional(
+        f"For each face, the [u, v] of each of its corners, in the order of faces. Creates the UV map '{UV_MAP}'."
+    )
+    seams: Annotated[list[Edge], Field(max_length=MAX_EDGES)] | None = optional(
+        "Edges at which an unwrap may cut, as pairs of vertex indices."
+    )
+    sharp: Annotated[list[Edge], Field(max_length=MAX_EDGES)] | None = optional(
+        "Edges that stay sharp in smooth shading, as pairs of vertex indices."
+    )
+
+    bevel: LengthFloat | None = optional("Width in metres of a bevel modifier that rounds the edges; 0 for none.")
+    bevel_segments: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=3, description="Number of segments of the rounding."
+    )
 
     @model_validator(mode="after")
     def _dressed_once(self) -> CreateMeshArgs:
         if self.materials is not None and self.material is not None:
-            raise PydanticCustomError("two_dresses", "give either 'material' or 'materials'")
+            raise PydanticCustomError("two_dresses", "give either 'material' or 'materials', not both")
         if self.face_materials is not None and self.materials is None:
-            raise PydanticCustomError("no_materials", "face_materials are places in 'materials', which is not given")
+            raise PydanticCustomError("no_materials", "face_materials needs 'materials'")
         if self.bevel and not self.faces:
-            raise PydanticCustomError("no_faces", "a bevel rounds edges between faces, and there are no faces")
+            raise PydanticCustomError("no_faces", "a bevel needs faces")
         return self
 
     def edge_marks(self) -> dict[str, list[list[int]]]:
-        """The edges that are marked, by the argument that says so."""
-        given = {"seams": self.seams, "sharp": self.sharp}
-        return {field: pairs for field, pairs in given.items() if pairs is not None}
+        """Return the marked edges, by the argument that lists them."""
+        marks = {"seams": self.seams, "sharp": self.sharp}
+        return {field: pairs for field, pairs in marks.items() if pairs is not None}
 
     def geometry(self) -> Geometry:
         return geometry(self.vertices, self.faces, self.edges)
 
 
 class MeshMade(ObjectMade):
-    """A mesh object that was created, or found just as it should be."""
+    """The mesh object that a tool created, or found to exist exactly as requested."""
 
-    notes: list[str] = Field(default=[], description="What may surprise about it: faces that look inward.")
+    notes: list[str] = Field(default=[], description="Warnings about the mesh, such as normals that point inward.")
 
 
 class CreateMesh(Creates[CreateMeshArgs, MeshMade]):
-    """Add a mesh object from explicit vertices, edges and faces, with a material for all or one per face, UVs, seams and sharp edges.
-    Indices start at 0."""
+    """Create a mesh object from explicit vertices, edges and faces, with materials, UVs, seams and sharp edges. Indices
+    start at 0.
+
+    Assign one material to all faces or one per face.
+    """
 
     name = "mesh.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.COLLECTION).needs(
@@ -152,7 +161,7 @@ class CreateMesh(Creates[CreateMeshArgs, MeshMade]):
     def problems(self, scene: Scene, args: CreateMeshArgs) -> Findings:
         for number, name in enumerate(args.materials or ()):
             yield from scene.missing(Kind.MATERIAL, name, f"/materials/{number}")
-        yield from islice(_flaws(args), MOST_FINDINGS)
+        yield from islice(_flaws(args), MAX_FINDINGS)
 
     def build(self, scene: Scene, args: CreateMeshArgs, data: Block) -> None:
         fill_mesh(data, args.geometry())
@@ -173,11 +182,10 @@ class CreateMesh(Creates[CreateMeshArgs, MeshMade]):
         return rounding_differs(scene, obj, args)
 
     def made(self, args: CreateMeshArgs, data: str | None, created: bool) -> MeshMade:
-        wrong = wrong_facing(args.vertices, args.faces)
-        if wrong is None:
-            notes = []
-        else:
-            notes = [f"'{args.name}' {FACING[wrong]}; mesh.clean turns them outward."]
+        facing = wrong_facing(args.vertices, args.faces)
+        notes: list[str] = []
+        if facing is not None:
+            notes.append(f"'{args.name}' {FACING[facing]}; mesh.clean makes them point outward.")
         return MeshMade(object=args.name, data=data, created=created, notes=notes)
 
     def differences(self, scene: Scene, args: CreateMeshArgs, data: Block) -> Findings:
@@ -186,12 +194,12 @@ class CreateMesh(Creates[CreateMeshArgs, MeshMade]):
         if args.edges:
             yield from edges_differ(data, shape, "/edges")
         if args.materials is not None:
-            names = [None if one is None else one.name for one in data.materials]
+            names = [getattr(material, "name", None) for material in data.materials]
             yield from differs("its materials", args.materials, names, "/materials")
             slots = array("i", bytes(4 * len(data.polygons)))
             data.polygons.foreach_get("material_index", slots)
             expected = args.face_materials or [0] * len(slots)
-            yield from differs("which face has which material", expected, slots.tolist(), "/face_materials")
+            yield from differs("its material indices", expected, slots.tolist(), "/face_materials")
         yield from _marks_differ(data, args, shape)
 
 
@@ -206,14 +214,16 @@ def _marks_differ(data: Block, args: CreateMeshArgs, shape: Geometry) -> Finding
         if len(data.edges) == shape.edge_count:
             marks = array("b", bytes(shape.edge_count))
             data.edges.foreach_get(EDGE_MARKS[field], marks)
-            yield from differs(f"which edges are {field}", True, marks == marked_edges(shape, pairs), f"/{field}")
+            yield from differs(
+                f"that the edges in '{field}' are marked", True, marks == marked_edges(shape, pairs), f"/{field}"
+            )
 
 
 def _flaws(args: CreateMeshArgs) -> Findings:
-    """What is wrong with the indices, each with the pointer of the index or the element."""
+    """Yield findings about the indices, each with the JSON pointer of the index or element."""
     corners = sum(len(face) for face in args.faces)
-    if corners > MOST_CORNERS:
-        message = f"the faces have {corners} corners together; at most {MOST_CORNERS} are allowed"
+    if corners > MAX_CORNERS:
+        message = f"the faces have {corners} corners in total; the limit is {MAX_CORNERS}"
         yield Finding(Fault.LIMIT_EXCEEDED, message, "/faces", "Split the mesh into several objects.")
     yield from _wrong_indices("faces", args.faces, len(args.vertices))
     yield from _wrong_indices("edges", args.edges, len(args.vertices))
@@ -228,34 +238,35 @@ def _wrong_materials(args: CreateMeshArgs) -> Findings:
     if args.face_materials is None or args.materials is None:
         return
     if len(args.face_materials) != len(args.faces):
-        message = f"there are {len(args.face_materials)} for {len(args.faces)} faces"
-        yield invalid(message, "/face_materials", "Give one for each face.")
-    for number, place in enumerate(args.face_materials):
-        if place >= len(args.materials):
-            message = f"there is no material {place}; there are {len(args.materials)}"
-            yield invalid(message, f"/face_materials/{number}", f"Use a place from 0 to {len(args.materials) - 1}.")
+        message = f"face_materials has {len(args.face_materials)} entries for {len(args.faces)} faces"
+        yield invalid(message, "/face_materials", "Give one entry for each face.")
+    for number, index in enumerate(args.face_materials):
+        if index >= len(args.materials):
+            message = f"material index {index} does not exist; 'materials' has {len(args.materials)} entries"
+            yield invalid(message, f"/face_materials/{number}", f"Use an index from 0 to {len(args.materials) - 1}.")
 
 
 def _wrong_uvs(args: CreateMeshArgs) -> Findings:
     if args.uvs is None:
         return
     if len(args.uvs) != len(args.faces):
-        message = f"there are those of {len(args.uvs)} faces, and there are {len(args.faces)} faces"
+        message = f"uvs has {len(args.uvs)} entries for {len(args.faces)} faces"
         yield invalid(message, "/uvs", "Give one list for each face.")
     for number, (corners, face) in enumerate(zip(args.uvs, args.faces, strict=False)):
         if len(corners) != len(face):
-            message = f"there are {len(corners)} for the {len(face)} corners of /faces/{number}"
+            message = f"the entry has {len(corners)} coordinates for the {len(face)} corners of /faces/{number}"
             yield invalid(message, f"/uvs/{number}", "Give one [u, v] for each corner.")
 
 
 def _wrong_marks(args: CreateMeshArgs) -> Findings:
-    known: set[tuple[int, int]] | None = None
-    for field, pairs in args.edge_marks().items():
-        for number, (one, other) in enumerate(pairs):
-            if known is None:
-                known = set(edge_pairs(args.faces, args.edges))
-            if (min(one, other), max(one, other)) not in known:
-                message = f"no face and no edge joins the vertices {one} and {other}"
+    marks = args.edge_marks()
+    if not any(marks.values()):
+        return
+    edges = set(edge_pairs(args.faces, args.edges))
+    for field, pairs in marks.items():
+        for number, (start, end) in enumerate(pairs):
+            if (min(start, end), max(start, end)) not in edges:
+                message = f"no edge joins the vertices {start} and {end}"
                 yield invalid(message, f"/{field}/{number}", "Name an edge of a face, or add it to edges.")
 
 
@@ -267,19 +278,19 @@ def _wrong_indices(field: str, elements: Sequence[Sequence[int]], count: int) ->
         for position, index in enumerate(element):
             at = f"/{field}/{number}/{position}"
             if index >= count:
-                cure = f"Use an index from 0 to {count - 1}, or add the vertex."
-                yield invalid(f"there is no vertex {index}; there are {count}", at, cure)
+                fix = f"Use an index from 0 to {count - 1}, or add the vertex."
+                yield invalid(f"vertex {index} does not exist; the mesh has {count} vertices", at, fix)
             elif index in seen:
-                cure = "Name each vertex once; the last corner joins the first by itself."
-                yield invalid(f"vertex {index} is named twice", at, cure)
+                fix = "List each vertex once; the last corner joins the first automatically."
+                yield invalid(f"vertex {index} is listed twice", at, fix)
             seen.add(index)
 
 
 def _doubles(field: str, elements: Sequence[Sequence[int]]) -> Findings:
-    """Elements over the same vertices: Blender holds one of them to be a mistake, whatever its direction."""
-    first: dict[tuple[int, ...], int] = {}
+    """Yield a finding for each element with the same vertices as an earlier one; Blender treats such meshes as invalid."""
+    first_numbers: dict[tuple[int, ...], int] = {}
     for number, element in enumerate(elements):
-        earlier = first.setdefault(tuple(sorted(element)), number)
+        earlier = first_numbers.setdefault(tuple(sorted(element)), number)
         if earlier != number:
             message = f"it joins the same vertices as /{field}/{earlier}"
-            yield invalid(message, f"/{field}/{number}", "Leave one of the two out.")
+            yield invalid(message, f"/{field}/{number}", "Leave out one of the two.")

@@ -24,8 +24,8 @@ from blendwright.tools.mesh_data import Geometry, fill_mesh, geometry
 from blendwright.tools.object_creation import ObjectMade
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [1, 0, 0]})
-# Pieces of the bend between floor and wall.
-BEND = 24
+# Number of segments of the bend between floor and wall.
+BEND_SEGMENTS = 24
 
 
 class BackdropArgs(Args):
@@ -35,17 +35,17 @@ class BackdropArgs(Args):
         "targets",
         default=[],
         max_length=1000,
-        description="What stands on it; none: everything that a render shows.",
+        description="Objects on the backdrop. Without any: all rendered objects.",
     )
     size: float = Field(
-        default=8.0, ge=2.0, le=100.0, description="Half its width, in radii of the sphere around the targets."
+        default=8.0, ge=2.0, le=100.0, description="Half of its width, in radii of the sphere around the objects."
     )
-    collection: CollectionName | None = optional("Collection to link it to; the scene's own when left out.")
-    material: MaterialName | None = optional("Its material, which must be there; none when left out.")
+    collection: CollectionName | None = optional("Collection to link it to. Default: the scene's own collection.")
+    material: MaterialName | None = optional("Name of an existing material. Default: no material.")
 
 
 class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
-    """Add a studio backdrop: a floor right under the targets that bends up into a wall behind them (+Y), without a corner."""
+    """Create a studio backdrop: a floor directly below the objects that bends smoothly into a wall behind them (+Y)."""
 
     name = "mesh.create_backdrop"
     promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.COLLECTION).needs(
@@ -86,19 +86,23 @@ class CreateBackdrop(Tool[BackdropArgs, ObjectMade]):
         obj = scene.require(Kind.OBJECT, args.name, "/name")
         box = subject(scene, args.objects, args.name)
         yield from differs("its floor", box.low[2], obj.location.z, "/name")
-        yield from differs("its faces", BEND + 2, len(obj.data.polygons), "/name")
+        yield from differs("its number of faces", BEND_SEGMENTS + 2, len(obj.data.polygons), "/name")
         if args.material is not None:
-            yield from differs("its material", [args.material], [one.name for one in obj.data.materials], "/material")
+            names = [material.name for material in obj.data.materials]
+            yield from differs("its material", [args.material], names, "/material")
 
 
 def sweep(box: BoundingBox, half: float) -> Geometry:
-    """A profile from front to back, drawn out to both sides. Its own origin lies on the floor, under the targets' centre."""
+    """Return the backdrop's geometry: a profile from front to back, extruded to both sides by twice `half`.
+
+    Its local origin is on the floor, below the centre of `box`.
+    """
     depth = (box.high[1] - box.low[1]) / 2.0
     bend = half / 3.0
     wall = depth + max(box.radius, half / 2.0)
     profile = [(-2.0 * half, 0.0), (wall - bend, 0.0)]
-    for piece in range(1, BEND + 1):
-        angle = math.pi / 2.0 * piece / BEND
+    for segment in range(1, BEND_SEGMENTS + 1):
+        angle = math.pi / 2.0 * segment / BEND_SEGMENTS
         profile.append((wall - bend + bend * math.sin(angle), bend - bend * math.cos(angle)))
     profile.append((wall, 2.0 * half))
     points: list[Point] = [(side * 2.0 * half, y, z) for y, z in profile for side in (-1.0, 1.0)]

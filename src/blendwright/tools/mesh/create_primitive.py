@@ -14,7 +14,7 @@ from blendwright.tools.object_creation import CreatesObject, MeshPlacement
 
 Segments = Annotated[int, Field(ge=3, le=1024)]
 Dimensions = Annotated[tuple[PositiveFloat, PositiveFloat, PositiveFloat], Field(strict=False)]
-# Measures that not every kind has.
+# Arguments that only some kinds support.
 ONLY_FOR = {"dimensions": ("cube",), "bevel": ("cube", "cylinder", "cone")}
 WOOD = ("material.ensure_principled", {"name": "Wood", "base_color": [0.3, 0.15, 0.05]})
 TABLE = ("object.create_empty", {"name": "Table", "location": [2, 0, 0]})
@@ -23,30 +23,38 @@ TABLE = ("object.create_empty", {"name": "Table", "location": [2, 0, 0]})
 class CreatePrimitiveArgs(MeshPlacement):
     kind: Literal[
         "cube", "plane", "grid", "circle", "uv_sphere", "ico_sphere", "cylinder", "cone", "torus", "monkey"
-    ] = Field(description="The shape. Round ones stand along Z; the monkey (Suzanne) looks along -Y and is not closed.")
+    ] = Field(description="The shape. The axis of round shapes is Z. The monkey (Suzanne) faces -Y and is not closed.")
     origin: Literal["center", "bottom", "top"] = Field(
         default="center",
-        description="Where in the shape its origin is, which location places and rotations turn about: bottom for "
-        "what stands on something or hangs on a joint.",
+        description="Position of the object's origin in the shape, which is the pivot of location and rotation. Use "
+        "bottom for objects that stand on something or rotate about a joint.",
     )
     size: PositiveFloat = Field(
         default=2.0, description="Edge length of a cube, plane or grid, width of a monkey, in metres."
     )
     dimensions: Dimensions | None = optional("Lengths of a cube along X, Y and Z in metres, instead of size.")
     bevel: LengthFloat | None = optional(
-        "Round the edges of a cube, cylinder or cone, by a modifier of this width in metres; 0 for none."
+        "For a cube, cylinder or cone: width in metres of a bevel modifier that rounds the edges; 0 for none."
     )
-    bevel_segments: Annotated[int, Field(ge=1, le=100)] = Field(default=3, description="Steps of the rounding.")
+    bevel_segments: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=3, description="Number of segments of the rounding."
+    )
     radius: PositiveFloat = Field(
-        default=1.0, description="Radius of round shapes (of a torus: to the middle of its tube), in metres."
+        default=1.0, description="Radius of round shapes in metres; for a torus to the centre of its tube."
     )
-    radius_top: LengthFloat = Field(default=0.0, description="Upper radius of a cone; 0 makes a point.")
+    radius_top: LengthFloat = Field(default=0.0, description="Upper radius of a cone in metres; 0 for a tip.")
     tube_radius: PositiveFloat = Field(default=0.25, description="Radius of the tube of a torus, in metres.")
     depth: PositiveFloat = Field(default=2.0, description="Height of a cylinder or cone, in metres.")
-    segments: Segments = Field(default=32, description="Corners around a round shape.")
-    rings: Segments = Field(default=16, description="Rings of a uv sphere; corners around the tube of a torus.")
-    subdivisions: Annotated[int, Field(ge=1, le=7)] = Field(default=2, description="Subdivisions of an ico sphere.")
-    cells: Annotated[int, Field(ge=1, le=1000)] = Field(default=10, description="Cells along each side of a grid.")
+    segments: Segments = Field(default=32, description="Number of corners around a round shape.")
+    rings: Segments = Field(
+        default=16, description="Number of rings of a uv sphere, or of corners around the tube of a torus."
+    )
+    subdivisions: Annotated[int, Field(ge=1, le=7)] = Field(
+        default=2, description="Number of subdivisions of an ico sphere."
+    )
+    cells: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=10, description="Number of cells along each side of a grid."
+    )
     fill: bool = Field(default=True, description="Close a circle, and the ends of a cylinder or cone, with faces.")
 
     @field_validator("dimensions", "bevel")
@@ -56,7 +64,9 @@ class CreatePrimitiveArgs(MeshPlacement):
         kind = info.data.get("kind")
         if value and kind is not None and kind not in kinds:
             context = {"kind": kind, "kinds": " or a ".join(kinds)}
-            raise PydanticCustomError("shape_measure", "a {kind} takes none; only a {kinds} does", context)
+            raise PydanticCustomError(
+                "shape_measure", "a {kind} does not support this argument; only a {kinds} does", context
+            )
         return value
 
     def shape(self) -> Shape:
@@ -64,12 +74,14 @@ class CreatePrimitiveArgs(MeshPlacement):
 
     @cached_property
     def geometry(self) -> Geometry:
-        """Asked for when it is built, and again when that is looked at."""
+        """Return the shape's geometry. Cached, because building and verifying both need it."""
         return build(self.shape())
 
 
 class CreatePrimitive(CreatesObject[CreatePrimitiveArgs]):
-    """Add a mesh object of a basic shape, from explicit geometry: the same arguments give the same mesh everywhere."""
+    """Create a mesh object of a basic shape from explicit geometry: the same arguments give the same mesh on every
+    machine.
+    """
 
     name = "mesh.create_primitive"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.COLLECTION).needs(

@@ -20,13 +20,13 @@ from blendwright.values.findings import Finding, did_you_mean
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 ROD = ("mesh.create_primitive", {"kind": "cylinder", "name": "Rod", "segments": 12})
 RED = ("material.ensure_principled", {"name": "Red", "base_color": [0.8, 0.05, 0.05]})
-MOST_OPERATIONS = 200
+MAX_OPERATIONS = 200
 
 
 class EditArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh change with it.")
+    object: ObjectName = Field(description="Name of the mesh object. Objects that share its mesh change too.")
     operations: list[Edit] = Field(
-        min_length=1, max_length=MOST_OPERATIONS, description="Done in this order, all or none."
+        min_length=1, max_length=MAX_OPERATIONS, description="Operations, applied in this order; either all or none."
     )
 
 
@@ -37,22 +37,23 @@ class MeshCounts(Result):
 
 
 class MeshEdited(Result):
-    """A mesh before and after."""
+    """A mesh before and after the operations."""
 
     object: str = Field(description="Name of the object.")
-    before: MeshCounts = Field(description="What it had.")
-    after: MeshCounts = Field(description="What it has.")
-    open_edges: int = Field(description="Edges that have not exactly two faces; 0 for a closed surface.")
-    operations: list[str] = Field(description="What each operation selected, and by how much the mesh grew.")
-    separated: list[str] = Field(default=[], description="Objects that were separated.")
+    before: MeshCounts = Field(description="Counts of the mesh before.")
+    after: MeshCounts = Field(description="Counts of the mesh after.")
+    open_edges: int = Field(description="Number of edges without exactly two faces; 0 for a closed surface.")
+    operations: list[str] = Field(description="For each operation, its selection and the change of the mesh's counts.")
+    separated: list[str] = Field(default=[], description="Names of the separated objects.")
 
 
 class EditMesh(Tool[EditArgs, MeshEdited]):
-    """Model a mesh by operations on selectors: extrude, inset, bevel, subdivide, cut, bridge, fill, dissolve, weld, delete,
-    separate, normals, mark, triangulate, move, material, shade, remesh, decimate.
+    """Model a mesh by operations on selectors: extrude, inset, bevel, subdivide, cut, bridge, fill, dissolve, weld,
+    delete, separate, normals, mark, triangulate, move, material, shade, remesh, decimate.
 
-    A selector says what elements are like: where their normal looks, the box they are in, material, attribute, marks, open or sharp edges,
-    or the name that an earlier operation of the list gave to what it made."""
+    A selector describes elements: the direction of their normal, the box they are in, material, attribute, marks, open or
+    sharp edges, or the name that an earlier operation of the list gave to its result.
+    """
 
     name = "mesh.edit"
     promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.MESH, Kind.COLLECTION, Kind.MATERIAL).needs(
@@ -98,29 +99,28 @@ class EditMesh(Tool[EditArgs, MeshEdited]):
                 yield Mention(Role.MAKES, Kind.MESH.blocks, edit.new_name, at=f"/operations/{number}/new_name")
 
     def examine(self, args: EditArgs, blender: tuple[int, int, int] | None) -> Findings:
-        known: list[str] = []
+        known_names: list[str] = []
         separated: dict[str, int] = {}
         for number, edit in enumerate(args.operations):
             at = f"/operations/{number}"
-            for name, place in names_used(edit.select, f"{at}/select"):
-                if name not in known:
-                    cure = did_you_mean(name, [*WORDS, *known], otherwise="Give an earlier operation that name.")
-                    yield invalid(f"no earlier operation of the list has named a selection '{name}'", place, cure)
+            for name, pointer in names_used(edit.select, f"{at}/select"):
+                if name not in known_names:
+                    fix = did_you_mean(name, [*WORDS, *known_names], otherwise="Give an earlier operation that name.")
+                    yield invalid(f"no earlier operation has named a selection '{name}'", pointer, fix)
             if number == 0:
                 yield from _nothing_before(edit, f"{at}/select")
             if edit.name in WORDS:
-                yield invalid(f"'{edit.name}' is a word of selectors", f"{at}/name", "Use another name.")
+                yield invalid(f"'{edit.name}' is a reserved word of selectors", f"{at}/name", "Use another name.")
+            new_names = [LAST]
             if edit.name is not None:
-                made = [LAST, edit.name]
-            else:
-                made = [LAST]
-            known = [one for one in known if one not in made and one.removesuffix(SIDES) not in made] + made
+                new_names.append(edit.name)
+            known_names = [name for name in known_names if name.removesuffix(SIDES) not in new_names] + new_names
             if isinstance(edit, (Extrude, Inset)):
-                known += [one + SIDES for one in made]
+                known_names += [name + SIDES for name in new_names]
             if isinstance(edit, Separate):
                 first = separated.setdefault(edit.new_name, number)
                 if first != number:
-                    message = f"/operations/{first} makes an object '{edit.new_name}' already"
+                    message = f"/operations/{first} already creates an object '{edit.new_name}'"
                     yield invalid(message, f"{at}/new_name", "Use another name.")
 
     def check(self, scene: Scene, args: EditArgs) -> Findings:
@@ -142,36 +142,33 @@ class EditMesh(Tool[EditArgs, MeshEdited]):
     def apply(self, scene: Scene, args: EditArgs) -> MeshEdited:
         obj = required_object(scene, args.object, "/object")
         before = counts_of(obj.data)
-        done = scene.edit_mesh(obj, args.operations, world_matrix(scene, obj))
+        steps = scene.edit_mesh(obj, args.operations, world_matrix(scene, obj))
         separated = [edit.new_name for edit in args.operations if isinstance(edit, Separate)]
         for name in separated:
-            homes = scene.collections_of(obj)
+            collections = scene.collections_of(obj)
             copy = scene.adopt(Kind.OBJECT, obj.copy(), name)
             copy.use_fake_user = False
             copy.data = scene.require(Kind.MESH, name)
-            for home in homes:
-                scene.link(home, copy)
+            for collection in collections:
+                scene.link(collection, copy)
         return MeshEdited(
             object=args.object,
             before=before,
             after=counts_of(obj.data),
             open_edges=open_edges(obj.data),
-            operations=[_told(one) for one in done],
+            operations=[_summary(step) for step in steps],
             separated=separated,
         )
 
     def verify(self, scene: Scene, args: EditArgs, result: MeshEdited) -> Findings:
         mesh = required_object(scene, args.object, "/object").data
-        yield from differs("what the mesh has", result.after.model_dump(), counts_of(mesh).model_dump(), "/operations")
+        yield from differs("its counts", result.after.model_dump(), counts_of(mesh).model_dump(), "/operations")
         for number, edit in enumerate(args.operations):
             at = f"/operations/{number}"
             if isinstance(edit, Separate):
                 part = scene.find(Kind.OBJECT, edit.new_name)
-                if part is None:
-                    faces = 0
-                else:
-                    faces = len(part.data.polygons)
-                yield from differs("that the new object has faces", True, faces > 0, f"{at}/new_name")
+                has_faces = part is not None and len(part.data.polygons) > 0
+                yield from differs("that the new object has faces", True, has_faces, f"{at}/new_name")
             if isinstance(edit, AssignMaterial):
                 yield from differs(
                     "that the mesh has the material", True, edit.material in mesh.materials, f"{at}/material"
@@ -179,8 +176,9 @@ class EditMesh(Tool[EditArgs, MeshEdited]):
 
 
 def shape_key_conflicts(obj: Block) -> Findings:
+    """Yield a finding if an object's mesh has shape keys."""
     if obj.data.shape_keys is not None:
-        message = f"the mesh of '{obj.name}' has shape keys, which other vertices would spoil"
+        message = f"the mesh of '{obj.name}' has shape keys, which a change of its vertices would break"
         yield conflict(message, "/object", "Remove the shape keys first, or edit a deep copy without them.")
 
 
@@ -189,42 +187,50 @@ def counts_of(mesh: Block) -> MeshCounts:
 
 
 def open_edges(mesh: Block) -> int:
+    """Return the number of edges without exactly two faces."""
     edges = array("i", bytes(4 * len(mesh.loops)))
     mesh.loops.foreach_get("edge_index", edges)
     closed = sum(1 for uses in Counter(edges).values() if uses == 2)
     return len(mesh.edges) - closed
 
 
-def _told(done: EditDone) -> str:
-    """One line: `extrude 1 of 6 faces: +4 vertices, +8 edges, +4 faces`."""
-    grown = zip(done.grown, ("vertices", "edges", "faces"), strict=True)
-    changes = ", ".join(f"{number:+d} {word}" for number, word in grown if number)
-    return f"{done.op} {done.selected} of {done.total} {done.domain}" + (f": {changes}" if changes else "")
+def _summary(done: EditDone) -> str:
+    """Return one line about an operation, such as `extrude 1 of 6 faces: +4 vertices, +8 edges, +4 faces`."""
+    differences = zip(done.grown, ("vertices", "edges", "faces"), strict=True)
+    changes = ", ".join(f"{number:+d} {word}" for number, word in differences if number)
+    summary = f"{done.op} {done.selected} of {done.total} {done.domain}"
+    if changes:
+        return f"{summary}: {changes}"
+    return summary
 
 
 def _nothing_before(edit: AnyEdit, at: str) -> Findings:
-    """The first operation has no last one."""
-    for part, place in selector_parts(edit.select, at):
+    """Yield a finding if the first operation's selector refers to the result of an operation before it."""
+    for part, pointer in selector_parts(edit.select, at):
         if isinstance(part, str):
             words = [part]
         else:
             words = [part.inside, part.outside]
         if LAST in words:
-            yield invalid("there is no operation before the first", place, "Select by criteria, or 'all'.")
+            yield invalid(
+                "the first operation cannot use 'last', because no operation precedes it",
+                pointer,
+                "Select by criteria, or 'all'.",
+            )
 
 
 def _missing_parts(obj: Block, args: EditArgs) -> Findings:
-    """Materials that a selector names, and neither the object has nor an earlier operation gives it."""
-    known = {slot.material.name for slot in obj.material_slots if slot.material is not None}
+    """Yield findings for materials that a selector names, but that neither the object nor an earlier operation
+    provides.
+    """
+    material_names = {slot.material.name for slot in obj.material_slots if slot.material is not None}
     for number, edit in enumerate(args.operations):
-        for part, place in selector_parts(edit.select, f"/operations/{number}/select"):
-            if isinstance(part, str):
-                material = None
-            else:
-                material = part.material
-            if material is not None and material not in known:
-                listed = ", ".join(sorted(known)) or "none"
-                message = f"'{obj.name}' has no material '{material}'; it has {listed}"
-                yield Finding(Fault.TARGET_NOT_FOUND, message, f"{place}/material", "Select by a material that it has.")
+        for part, pointer in selector_parts(edit.select, f"/operations/{number}/select"):
+            if isinstance(part, str) or part.material is None:
+                continue
+            if part.material not in material_names:
+                names = ", ".join(sorted(material_names)) or "none"
+                message = f"'{obj.name}' has no material '{part.material}'; it has {names}"
+                yield Finding(Fault.TARGET_NOT_FOUND, message, f"{pointer}/material", "Select by an existing material.")
         if isinstance(edit, AssignMaterial):
-            known.add(edit.material)
+            material_names.add(edit.material)

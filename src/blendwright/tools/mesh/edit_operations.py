@@ -1,4 +1,6 @@
-"""The operations of mesh.edit as typed models, told apart by `op`. This module knows no mesh: `blender/mesh_editing` carries them out."""
+"""Operations of mesh.edit as typed models, selected by `op`. This module does not access a mesh; `blender/mesh_editing`
+applies them.
+"""
 
 from __future__ import annotations
 
@@ -12,53 +14,55 @@ from blendwright.tool_api.mentions import MaterialName, NewObjectName
 from blendwright.tools.mesh.selectors import ALL, Axis, SelectionName, Selector, Space
 
 Domain = Literal["faces", "edges", "vertices"]
-# More would make a mesh that no plan means.
-MOST_CUTS = 100
+# Largest number of cuts or segments of one operation.
+MAX_CUTS = 100
 
 
 class EditOperation(BaseModel):
-    """What all operations have."""
+    """Base of all operations, with the argument that all of them have."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
-    name: SelectionName | None = optional("Name for what it makes or changes, for later selectors.")
+    name: SelectionName | None = optional("Name of its result, for selectors of later operations.")
 
     @property
     def domain_of_selection(self) -> Domain:
-        """The sort of element that its selector selects."""
+        """Return the type of elements that the operation's selector selects."""
         return getattr(self, "domain", "faces")
 
 
 class OnSelection(EditOperation):
-    select: Selector = Field(description="What it works on: criteria, a name, all, boundary, loose, last, or a list.")
+    select: Selector = Field(
+        description="Elements to work on: criteria, a name, all, boundary, loose, last, or a list."
+    )
 
 
 class OnAll(EditOperation):
-    select: Selector = Field(default=ALL, description="What it works on; everything unless said.")
+    select: Selector = Field(default=ALL, description="Elements to work on. Default: all.")
 
 
 class Select(OnSelection):
-    """Only give a selection a name."""
+    """Give a selection a name, without a change."""
 
     op: Literal["select"]
-    domain: Domain = Field(default="faces", description="What is selected.")
+    domain: Domain = Field(default="faces", description="Type of the selected elements.")
 
 
 class Extrude(OnSelection):
-    """Draw faces out, or edges by a vector. NAME is what was moved, NAME.sides the faces between."""
+    """Extrude faces, or edges by a vector. NAME is the moved elements, NAME.sides the faces between."""
 
     op: Literal["extrude"]
-    distance: BoundedFloat | None = optional("How far faces move along their normals; negative goes inward.")
-    vector: Vector3 | None = optional("Where everything moves instead.")
-    individual: bool = Field(default=False, description="Each face by itself.")
-    domain: Literal["faces", "edges"] = Field(default="faces", description="What is drawn out.")
+    distance: BoundedFloat | None = optional("Distance in metres along the normals; negative extrudes inward.")
+    vector: Vector3 | None = optional("Instead of distance: vector to move by, in metres.")
+    individual: bool = Field(default=False, description="Treat each face separately.")
+    domain: Literal["faces", "edges"] = Field(default="faces", description="Type of elements to extrude.")
 
     @model_validator(mode="after")
     def _one_way(self) -> Extrude:
         if (self.distance is None) == (self.vector is None):
             raise PydanticCustomError("one_way", "give either 'distance' or 'vector'")
         if self.domain == "edges" and self.vector is None:
-            raise PydanticCustomError("edges_need_vector", "edges are extruded by a 'vector'")
+            raise PydanticCustomError("edges_need_vector", "extruding edges needs 'vector'")
         return self
 
 
@@ -67,8 +71,10 @@ class Inset(OnSelection):
 
     op: Literal["inset"]
     thickness: PositiveFloat = Field(description="Width of the frame in metres.")
-    depth: BoundedFloat = Field(default=0.0, description="How far the inner faces move out (or in).")
-    individual: bool = Field(default=False, description="Each face by itself.")
+    depth: BoundedFloat = Field(
+        default=0.0, description="Distance in metres that the inner faces move outward; negative moves inward."
+    )
+    individual: bool = Field(default=False, description="Treat each face separately.")
 
 
 class Bevel(OnSelection):
@@ -76,30 +82,32 @@ class Bevel(OnSelection):
 
     op: Literal["bevel"]
     width: PositiveFloat = Field(description="Width in metres.")
-    segments: int = Field(default=1, ge=1, le=MOST_CUTS, description="Steps of the rounding; 1 is a chamfer.")
-    profile: UnitFloat = Field(default=0.5, description="Shape: 0.5 is round.")
-    clamp: bool = Field(default=True, description="Stop before bevels run into each other.")
-    domain: Literal["edges", "vertices"] = Field(default="edges", description="What is rounded.")
+    segments: int = Field(default=1, ge=1, le=MAX_CUTS, description="Number of segments; 1 is a chamfer.")
+    profile: UnitFloat = Field(default=0.5, description="Shape of the profile; 0.5 is round.")
+    clamp: bool = Field(default=True, description="Limit the width so that bevels do not overlap.")
+    domain: Literal["edges", "vertices"] = Field(default="edges", description="Type of elements to round.")
 
 
 class Subdivide(OnAll):
-    """Cut edges into pieces, and the faces between."""
+    """Subdivide edges and the faces between them."""
 
     op: Literal["subdivide"]
-    cuts: int = Field(default=1, ge=1, le=MOST_CUTS, description="Cuts of each edge.")
-    smooth: float = Field(default=0.0, ge=0.0, le=10.0, description="How much the new vertices are rounded out.")
-    domain: Literal["faces", "edges"] = Field(default="faces", description="What is subdivided.")
+    cuts: int = Field(default=1, ge=1, le=MAX_CUTS, description="Number of cuts per edge.")
+    smooth: float = Field(
+        default=0.0, ge=0.0, le=10.0, description="How much the new vertices are moved outward to round the surface."
+    )
+    domain: Literal["faces", "edges"] = Field(default="faces", description="Type of elements to subdivide.")
 
 
 class Cut(OnAll):
-    """Cut along a plane (a loop cut). NAME is the cut's edges."""
+    """Cut along a plane (a loop cut). NAME is the edges of the cut."""
 
     op: Literal["cut"]
-    point: Vector3 = Field(description="A point of the plane.")
-    normal: Axis | Vector3 = Field(description="Its normal.")
-    space: Space = Field(default="local", description="Space of both.")
-    remove: Literal["above", "below"] | None = optional("Side that goes; above is where the normal looks.")
-    fill: bool = Field(default=False, description="Close the cut where a side goes.")
+    point: Vector3 = Field(description="A point on the plane.")
+    normal: Axis | Vector3 = Field(description="Normal of the plane.")
+    space: Space = Field(default="local", description="Space of point and normal.")
+    remove: Literal["above", "below"] | None = optional("Side to remove; above is the side that the normal points to.")
+    fill: bool = Field(default=False, description="Close the cut with faces if a side is removed.")
 
     @model_validator(mode="after")
     def _direction(self) -> Cut:
@@ -109,15 +117,17 @@ class Cut(OnAll):
 
 
 class Bridge(OnSelection):
-    """Join two or more loops of edges by faces; of faces, these go and their outlines are joined."""
+    """Join two or more edge loops by faces. With domain faces, the selected faces are removed and their outlines
+    joined.
+    """
 
     op: Literal["bridge"]
-    domain: Literal["edges", "faces"] = Field(default="edges", description="Loops, or faces that make way.")
-    twist: int = Field(default=0, ge=-1000, le=1000, description="By how many vertices one loop is turned.")
+    domain: Literal["edges", "faces"] = Field(default="edges", description="Edge loops, or faces to replace.")
+    twist: int = Field(default=0, ge=-1000, le=1000, description="Number of vertices by which one loop is rotated.")
 
 
 class Fill(OnAll):
-    """Close holes: every closed loop of open edges among those selected."""
+    """Close holes: every closed loop of open edges in the selection."""
 
     op: Literal["fill"]
     triangles: bool = Field(default=False, description="Fill with triangles instead of one face.")
@@ -128,18 +138,20 @@ class Fill(OnAll):
 
 
 class Dissolve(OnAll):
-    """Take elements out and keep the surface closed: flat ones (angle_deg), or all that are selected."""
+    """Dissolve elements and keep the surface closed: flat ones (angle_deg), or all selected ones."""
 
     op: Literal["dissolve"]
-    angle_deg: float | None = optional("Only where faces meet flatter than this.", gt=0.0, le=180.0)
-    domain: Domain = Field(default="edges", description="What is taken out, without angle_deg.")
+    angle_deg: float | None = optional(
+        "Dissolve only where faces meet at a smaller angle than this, in degrees.", gt=0.0, le=180.0
+    )
+    domain: Domain = Field(default="edges", description="Type of elements to dissolve, without angle_deg.")
 
 
 class Weld(OnAll):
-    """Merge vertices that are near each other."""
+    """Merge vertices that are close to each other."""
 
     op: Literal["weld"]
-    distance: LengthFloat = Field(default=0.0001, description="How near, in metres.")
+    distance: LengthFloat = Field(default=0.0001, description="Largest distance of merged vertices in metres.")
 
     @property
     def domain_of_selection(self) -> Domain:
@@ -147,33 +159,33 @@ class Weld(OnAll):
 
 
 class Delete(OnSelection):
-    """Delete elements, with what cannot be without them."""
+    """Delete elements, and elements that cannot exist without them."""
 
     op: Literal["delete"]
-    domain: Domain = Field(default="faces", description="What is deleted.")
+    domain: Domain = Field(default="faces", description="Type of elements to delete.")
 
 
 class Separate(OnSelection):
-    """Move faces to a new object of the same place, materials and collections."""
+    """Move faces to a new object with the same position, materials and collections."""
 
     op: Literal["separate"]
     new_name: NewObjectName = Field(description="Name of the new object and its mesh; must be free.")
 
 
 class Normals(OnAll):
-    """Turn faces: all outward, all inward, or the other way round."""
+    """Make normals point outward or inward, or flip them."""
 
     op: Literal["normals"]
-    look: Literal["outward", "inward", "flip"] = Field(default="outward", description="Where they shall look.")
+    look: Literal["outward", "inward", "flip"] = Field(default="outward", description="Direction of the normals.")
 
 
 class Mark(OnSelection):
     """Mark edges, or clear their marks."""
 
     op: Literal["mark"]
-    seam: bool | None = optional("Cut of UV maps; false clears.")
-    sharp: bool | None = optional("Sharp in smooth shading; false clears.")
-    crease: UnitFloat | None = optional("Sharpness under subdivision; 0 clears.")
+    seam: bool | None = optional("UV seam; false clears the mark.")
+    sharp: bool | None = optional("Sharp in smooth shading; false clears the mark.")
+    crease: UnitFloat | None = optional("Sharpness under subdivision; 0 clears the mark.")
 
     @property
     def domain_of_selection(self) -> Domain:
@@ -193,35 +205,35 @@ class Triangulate(OnAll):
 
 
 class TransformSelection(OnSelection):
-    """Move, turn and scale what is selected about its centre."""
+    """Move, rotate and scale the selection about its centre."""
 
     op: Literal["transform"]
-    translate: Vector3 = Field(default=(0.0, 0.0, 0.0), description="In metres.")
-    rotate_deg: Vector3 = Field(default=(0.0, 0.0, 0.0), description="About X, Y and Z in degrees.")
+    translate: Vector3 = Field(default=(0.0, 0.0, 0.0), description="Translation in metres.")
+    rotate_deg: Vector3 = Field(default=(0.0, 0.0, 0.0), description="Rotation about X, Y and Z in degrees.")
     scale: Vector3 = Field(default=(1.0, 1.0, 1.0), description="Factors along X, Y and Z.")
-    pivot: Vector3 | None = optional("Point to turn and scale about instead.")
-    space: Space = Field(default="local", description="Space of all of these.")
-    domain: Domain = Field(default="vertices", description="What is selected.")
+    pivot: Vector3 | None = optional("Point to rotate and scale about, instead of the centre.")
+    space: Space = Field(default="local", description="Space of all these values.")
+    domain: Domain = Field(default="vertices", description="Type of the selected elements.")
 
 
 class AssignMaterial(OnSelection):
-    """Give faces a material."""
+    """Assign a material to faces."""
 
     op: Literal["material"]
-    material: MaterialName = Field(description="Name of the material, which must be there.")
+    material: MaterialName = Field(description="Name of an existing material.")
 
 
 class ShadeByAngle(OnAll):
-    """Shade faces smooth, with sharp edges where they meet at more than an angle."""
+    """Shade faces smooth, with sharp edges between faces that meet at a larger angle than angle_deg."""
 
     op: Literal["shade"]
     angle_deg: float = Field(
-        default=30.0, ge=0.0, le=180.0, description="Sharper edges are marked sharp; 0 shades flat."
+        default=30.0, ge=0.0, le=180.0, description="Edges with a larger angle are marked sharp; 0 shades flat."
     )
 
 
 class OnWhole(EditOperation):
-    """What works on the whole mesh."""
+    """Base of operations on the whole mesh, without a selector."""
 
     @property
     def select(self) -> Selector:
@@ -229,32 +241,36 @@ class OnWhole(EditOperation):
 
 
 class Remesh(OnWhole):
-    """Make a new, even surface of the whole mesh. UV maps, attributes and materials by face are lost."""
+    """Replace the whole mesh with a new, even surface. UV maps, attributes and materials per face are lost."""
 
     op: Literal["remesh"]
     mode: Literal["voxel", "smooth", "sharp", "blocks"] = Field(
-        default="voxel", description="voxel: even cells, closed and merged; sharp keeps corners."
+        default="voxel", description="voxel: even cells with a closed, merged surface. sharp: keeps corners."
     )
-    size: PositiveFloat | None = optional("Size of a cell in metres; voxel needs it.")
-    depth: int | None = optional("Detail of the other modes: 2 to this power along the longest side.", ge=1, le=10)
+    size: PositiveFloat | None = optional("Size of a cell in metres; required for voxel.")
+    depth: int | None = optional(
+        "For the other modes: number of cells along the longest side, as a power of 2.", ge=1, le=10
+    )
 
     @model_validator(mode="after")
     def _one_measure(self) -> Remesh:
         if self.mode == "voxel" and (self.size is None or self.depth is not None):
-            raise PydanticCustomError("voxel_size", "voxel takes a 'size' and no 'depth'")
+            raise PydanticCustomError("voxel_size", "mode voxel needs 'size' and does not support 'depth'")
         if self.mode != "voxel" and (self.depth is None or self.size is not None):
-            raise PydanticCustomError("octree_depth", "{mode} takes a 'depth' and no 'size'", {"mode": self.mode})
+            raise PydanticCustomError(
+                "octree_depth", "mode {mode} needs 'depth' and does not support 'size'", {"mode": self.mode}
+            )
         return self
 
 
 class Decimate(OnWhole):
-    """Make do with fewer faces, where they are needed least."""
+    """Reduce the number of faces where the shape needs them least."""
 
     op: Literal["decimate"]
-    ratio: float | None = optional("Part of the faces that stays.", gt=0.0, lt=1.0)
-    faces: int | None = optional("How many triangles may stay, instead.", ge=4, le=10_000_000)
-    unsubdivide: int | None = optional("Undo so many subdivisions instead.", ge=1, le=20)
-    triangles: bool = Field(default=False, description="Leave triangles only.")
+    ratio: float | None = optional("Fraction of the faces to keep.", gt=0.0, lt=1.0)
+    faces: int | None = optional("Instead of ratio: largest number of triangles to keep.", ge=4, le=10_000_000)
+    unsubdivide: int | None = optional("Instead of ratio: number of subdivisions to undo.", ge=1, le=20)
+    triangles: bool = Field(default=False, description="Convert the result to triangles.")
 
     @model_validator(mode="after")
     def _one_measure(self) -> Decimate:

@@ -1,4 +1,4 @@
-"""The basic shapes as explicit geometry. Faces are listed counter-clockwise as seen from outside."""
+"""Geometry of the basic shapes. Faces are listed counter-clockwise as seen from outside."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Parts = tuple[list[Point], list[tuple[int, ...]]]
 
 
 class Shape(NamedTuple):
-    """What defines a basic shape; each kind reads the measures that it has."""
+    """The parameters of a basic shape. Each kind uses only some of them."""
 
     kind: str
     size: float
@@ -33,11 +33,12 @@ class Shape(NamedTuple):
 
 @lru_cache(maxsize=64)
 def build(shape: Shape) -> Geometry:
+    """Return the geometry of a basic shape other than the monkey."""
     return _placed(shape, *BUILDERS[shape.kind](shape))
 
 
 def from_parts(shape: Shape, vertices: Sequence[Sequence[float]], faces: Sequence[tuple[int, ...]]) -> Geometry:
-    """A shape that is not made here: so large that its greatest length is the size asked for."""
+    """Return the geometry of a given mesh, scaled so that its longest side is `shape.size`."""
     lengths = [max(column) - min(column) for column in zip(*vertices, strict=True)]
     factor = shape.size / max(lengths)
     return _placed(shape, [(x * factor, y * factor, z * factor) for x, y, z in vertices], list(faces))
@@ -45,7 +46,10 @@ def from_parts(shape: Shape, vertices: Sequence[Sequence[float]], faces: Sequenc
 
 def _placed(shape: Shape, vertices: list[Point], faces: list[tuple[int, ...]]) -> Geometry:
     if shape.origin != "center":
-        end = (min if shape.origin == "bottom" else max)(z for _, _, z in vertices)
+        heights = [z for _, _, z in vertices]
+        end = max(heights)
+        if shape.origin == "bottom":
+            end = min(heights)
         vertices = [(x, y, z - end) for x, y, z in vertices]
     loose: list[tuple[int, int]] = []
     if shape.kind == "circle" and not shape.fill:
@@ -55,7 +59,7 @@ def _placed(shape: Shape, vertices: list[Point], faces: list[tuple[int, ...]]) -
 
 @lru_cache(maxsize=64)
 def vertex_count(shape: Shape) -> int:
-    """How many vertices `build` makes, known without building."""
+    """Return the number of vertices that the shape has, without building it."""
     around, rings = shape.segments, shape.rings
     counts = {
         "cube": 8,
@@ -65,15 +69,18 @@ def vertex_count(shape: Shape) -> int:
         "uv_sphere": around * (rings - 1) + 2,
         "ico_sphere": 10 * 4 ** (shape.subdivisions - 1) + 2,
         "cylinder": 2 * around,
-        "cone": 2 * around if shape.radius_top > 0.0 else around + 1,
+        "cone": around + 1,
         "torus": around * rings,
         "monkey": 507,
     }
+    if shape.kind == "cone" and shape.radius_top > 0.0:
+        return 2 * around
     return counts[shape.kind]
 
 
 def cube(shape: Shape) -> Parts:
-    i, j, k = (length / 2 for length in shape.dimensions or (shape.size,) * 3)
+    length_x, length_y, length_z = shape.dimensions or (shape.size, shape.size, shape.size)
+    i, j, k = length_x / 2, length_y / 2, length_z / 2
     vertices = [(x, y, z) for x in (-i, i) for y in (-j, j) for z in (-k, k)]
     faces = [(0, 1, 3, 2), (2, 3, 7, 6), (6, 7, 5, 4), (4, 5, 1, 0), (2, 6, 4, 0), (7, 3, 1, 5)]
     return vertices, [tuple(face) for face in faces]
@@ -93,7 +100,10 @@ def grid(shape: Shape) -> Parts:
 
 
 def circle(shape: Shape) -> Parts:
-    return _ring(shape.radius, 0.0, shape.segments), [tuple(range(shape.segments))] if shape.fill else []
+    faces: list[tuple[int, ...]] = []
+    if shape.fill:
+        faces.append(tuple(range(shape.segments)))
+    return _ring(shape.radius, 0.0, shape.segments), faces
 
 
 def uv_sphere(shape: Shape) -> Parts:
@@ -190,15 +200,15 @@ def _to_radius(point: Point, radius: float) -> Point:
 
 
 def _split(vertices: list[Point], faces: list[tuple[int, ...]], radius: float) -> Parts:
-    """Each triangle into four, with the new corners pushed out to the sphere."""
+    """Split each triangle into four, with the new corners moved onto the sphere."""
     vertices = list(vertices)
     middles: dict[tuple[int, int], int] = {}
 
-    def middle(one: int, other: int) -> int:
-        edge = (min(one, other), max(one, other))
+    def middle(start: int, end: int) -> int:
+        edge = (min(start, end), max(start, end))
         if edge not in middles:
             middles[edge] = len(vertices)
-            a, b = vertices[one], vertices[other]
+            a, b = vertices[start], vertices[end]
             vertices.append(_to_radius((a[0] + b[0], a[1] + b[1], a[2] + b[2]), radius))
         return middles[edge]
 

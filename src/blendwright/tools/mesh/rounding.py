@@ -1,4 +1,4 @@
-"""Edges that are rounded when an object is made: a bevel modifier, so that what was asked for can still be changed."""
+"""Rounded edges of new objects: a bevel modifier, so that the rounding can be changed later."""
 
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,22 +12,25 @@ BEVEL = "Bevel"
 
 
 class Rounded(Protocol):
-    """Arguments that say how edges are rounded."""
+    """Arguments of a tool that can round edges."""
 
     bevel: float | None
     bevel_segments: int
 
 
 def round_edges(scene: Scene, obj: Block, args: Rounded) -> None:
+    """Add a bevel modifier if the arguments request one."""
     if args.bevel:
-        from blendwright.tools.modifier import blender_settings  # with all that modifiers may be: few objects need it
+        from blendwright.tools.modifier import (
+            blender_settings,  # imported late: it loads all modifier models, and few objects need them
+        )
 
         modifier = obj.modifiers.new(BEVEL, "BEVEL")
         blender_settings.write(scene, obj, modifier, _settings(args))
 
 
 def rounding_differs(scene: Scene, obj: Block, args: Rounded) -> Findings:
-    """How an object differs from what `round_edges` makes."""
+    """Yield a finding where an object differs from the result of `round_edges`."""
     if not args.bevel:
         return
     from blendwright.tools.modifier import blender_settings
@@ -36,7 +39,7 @@ def rounding_differs(scene: Scene, obj: Block, args: Rounded) -> Findings:
     if modifier is None or modifier.type != "BEVEL":
         yield from differs("that a bevel rounds its edges", True, False, "/bevel")
     elif any(blender_settings.differences(scene, modifier, _settings(args))):
-        yield from differs("that its bevel is just so", True, False, "/bevel")
+        yield from differs("that its bevel has the requested settings", True, False, "/bevel")
 
 
 def _settings(args: Rounded) -> "BevelSettings":

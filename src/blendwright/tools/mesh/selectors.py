@@ -1,7 +1,8 @@
-"""Selectors of mesh.edit: which vertices, edges or faces an operation works on, said by what they are like and never by their indices.
+"""Selectors of mesh.edit: the vertices, edges or faces that an operation works on, described by properties and never by
+indices.
 
-A selector is a word, the name of an earlier selection, criteria that must all hold, or a list of these of which one must hold. This
-module knows no mesh: `blender/mesh_editing` finds what a selector selects.
+A selector is a word, the name of an earlier selection, criteria that must all match, or a list of these of which one
+must match. This module does not access a mesh; `blender/mesh_editing` evaluates selectors.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import AttributeName, BoundedFloat, InnerName, Vector3, optional
 from blendwright.tool_api.mentions import MaterialName
 
-# Words that are no names: everything, edges with one face, what no face uses, and what the operation before made.
+# Reserved words: everything, edges with one face, elements without a face, and the previous operation's result.
 ALL, BOUNDARY, LOOSE, LAST = "all", "boundary", "loose", "last"
 WORDS = (ALL, BOUNDARY, LOOSE, LAST)
-# What an extrusion or inset makes beside the faces that it moves.
+# Suffix of the selection of faces that an extrusion or inset adds around the moved faces.
 SIDES = ".sides"
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_ -]{0,62}$"
 
@@ -31,37 +32,38 @@ EarlierName = Annotated[str, Field(min_length=1, max_length=80)]
 
 
 class Criteria(BaseModel):
-    """What must hold of each element. What is said of faces selects their edges and vertices too, and the other way round."""
+    """Conditions that each element must meet. Criteria for faces also select their edges and vertices, and vice versa."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
-    normal: Axis | Vector3 | None = optional("Faces that look this way.")
-    angle_deg: float = Field(default=30.0, ge=0.0, le=180.0, description="How far normal may be off, in degrees.")
-    box: Box | None = optional("Centres between [x, y, z] and [x, y, z]; null is open.")
+    normal: Axis | Vector3 | None = optional("Faces with a normal in this direction.")
+    angle_deg: float = Field(default=30.0, ge=0.0, le=180.0, description="Largest deviation from normal, in degrees.")
+    box: Box | None = optional("Centers between [x, y, z] and [x, y, z] in metres; null for no limit.")
     space: Space = Field(default="local", description="Space of normal and box.")
-    inside: EarlierName | None = optional("Part of an earlier selection.")
-    outside: EarlierName | None = optional("No part of an earlier selection.")
-    outline: bool | None = optional("Edges around the faces that the other criteria select.")
-    material: MaterialName | None = optional("Faces of this material.")
-    attribute: AttributeName | None = optional("Attribute over 0.5, or true.")
-    vertex_group: InnerName | None = optional("Vertices weighted over 0.5 in this group.")
+    inside: EarlierName | None = optional("Elements of this earlier selection.")
+    outside: EarlierName | None = optional("Elements that are not in this earlier selection.")
+    outline: bool | None = optional("Boundary edges of the faces that the other criteria select.")
+    material: MaterialName | None = optional("Faces with this material.")
+    attribute: AttributeName | None = optional("Elements on which this attribute is above 0.5, or true.")
+    vertex_group: InnerName | None = optional("Vertices with a weight above 0.5 in this vertex group.")
     face_set: int | None = optional("Faces of this sculpting face set.", ge=0)
     boundary: bool | None = optional("Edges with one face only.")
-    sharp_deg: float | None = optional("Edges whose faces meet at more than this angle.", ge=0.0, le=180.0)
+    sharp_deg: float | None = optional(
+        "Edges between faces that meet at more than this angle, in degrees.", ge=0.0, le=180.0
+    )
     marked: Literal["seam", "sharp", "crease"] | None = optional("Edges with this mark.")
-    loose: bool | None = optional("What no face uses.")
-    sides: int | None = optional("Faces with so many corners.", ge=3)
+    loose: bool | None = optional("Elements without a face.")
+    sides: int | None = optional("Faces with this number of corners.", ge=3)
 
     @model_validator(mode="after")
     def _says_something(self) -> Criteria:
         if not any(getattr(self, name) is not None for name in CRITERIA):
-            raise PydanticCustomError("empty_selector", "the selector says nothing; 'all' selects everything")
+            raise PydanticCustomError("empty_selector", "the selector is empty; use 'all' to select everything")
         if isinstance(self.normal, tuple) and not any(self.normal):
             raise PydanticCustomError("no_direction", "a normal of [0, 0, 0] has no direction")
-        if self.box is not None and any(
-            low is not None and high is not None and low > high for low, high in zip(*self.box, strict=True)
-        ):
-            raise PydanticCustomError("empty_box", "the first corner of a box has the lower numbers")
+        for low, high in zip(*(self.box or ()), strict=True):
+            if low is not None and high is not None and low > high:
+                raise PydanticCustomError("empty_box", "the first corner of a box must have the lower numbers")
         return self
 
 
@@ -71,21 +73,22 @@ Selector: TypeAlias = OneSelector | Annotated[list[OneSelector], Field(min_lengt
 
 
 def selector_parts(selector: Selector, at: str) -> Iterator[tuple[OneSelector, str]]:
-    """The alternatives of a selector, each with its place."""
+    """Yield the alternatives of a selector, each with its JSON pointer."""
     if isinstance(selector, list):
-        yield from ((one, f"{at}/{number}") for number, one in enumerate(selector))
+        for number, part in enumerate(selector):
+            yield part, f"{at}/{number}"
     else:
         yield selector, at
 
 
 def names_used(selector: Selector, at: str) -> Iterator[tuple[str, str]]:
-    """The earlier selections that a selector names, each with its place."""
-    for part, place in selector_parts(selector, at):
+    """Yield the names of earlier selections in a selector, each with its JSON pointer."""
+    for part, pointer in selector_parts(selector, at):
         if isinstance(part, str):
             if part not in WORDS:
-                yield part, place
+                yield part, pointer
             continue
         for field in ("inside", "outside"):
             name = getattr(part, field)
             if name is not None and name not in WORDS:
-                yield name, f"{place}/{field}"
+                yield name, f"{pointer}/{field}"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import Field, model_validator
@@ -15,20 +15,22 @@ from blendwright.tool_api.promises import SAFE_IDEMPOTENT_WRITE
 from blendwright.tools.checks import conflict, differs, existing_object, invalid, required_object
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
-MOST_VALUES = 1_000_000
-MOST_FINDINGS = 50
-# Blender keeps single-precision floats; anything beyond would become infinite.
-LARGEST = 3.4028234e38
+# Largest number of values in one call.
+MAX_VALUES = 1_000_000
+# Largest number of findings that one check reports.
+MAX_FINDINGS = 50
+# Largest single-precision float: larger values would become infinite.
+MAX_FLOAT = 3.4028234e38
 
 DataType = Literal["FLOAT", "INT", "BOOLEAN", "FLOAT2", "FLOAT_VECTOR", "FLOAT_COLOR"]
 Domain = Literal["POINT", "EDGE", "FACE", "CORNER"]
-# Values are data, not places: all that single precision holds will do.
+# Values are data and not positions, so the whole range of single precision is allowed.
 Pair: TypeAlias = Annotated[tuple[float, float], Field(strict=False)]
 Vector: TypeAlias = Annotated[tuple[float, float, float], Field(strict=False)]
 Color: TypeAlias = Annotated[tuple[float, float, float, float], Field(strict=False)]
 Value: TypeAlias = bool | int | float | Pair | Vector | Color
 
-# Type code of the array, numbers per element, the name of the value in Blender's elements, and in words what one is.
+# Data type -> type code of the array, numbers per element, Blender's property name, and a description of one value.
 LAYOUT: dict[str, tuple[str, int, str, str]] = {
     "FLOAT": ("f", 1, "value", "a number"),
     "INT": ("i", 1, "value", "a whole number of 32 bits"),
@@ -37,7 +39,8 @@ LAYOUT: dict[str, tuple[str, int, str, str]] = {
     "FLOAT_VECTOR": ("f", 3, "vector", "three numbers"),
     "FLOAT_COLOR": ("f", 4, "color", "four numbers"),
 }
-# Names with a meaning of their own: some are geometry and must not be set as values, others have one form only.
+# Names with a special meaning: the first ones are geometry and must not be set, the others have a fixed type and
+# domain.
 RESERVED = frozenset({"position", "custom_normal", "normal", "velocity"})
 FIXED: dict[str, tuple[DataType, Domain]] = {
     "material_index": ("INT", "FACE"),
@@ -51,35 +54,37 @@ FIXED: dict[str, tuple[DataType, Domain]] = {
 
 
 class SetAttributeArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh change with it.")
+    object: ObjectName = Field(description="Name of the mesh object. Objects that share its mesh change too.")
     name: AttributeName = Field(
-        min_length=1, description="Name of the attribute, at most 67 bytes; created when it is not there."
+        min_length=1, description="Name of the attribute, at most 67 bytes; it is created if it does not exist."
     )
-    type: DataType = Field(description="Type of its values; FLOAT2 of CORNER is a UV map.")
-    domain: Domain = Field(default="POINT", description="What carries a value: vertices, edges, faces or face corners.")
+    type: DataType = Field(description="Type of its values; FLOAT2 with domain CORNER is a UV map.")
+    domain: Domain = Field(
+        default="POINT", description="Elements that have a value: vertices, edges, faces or face corners."
+    )
     value: Value | None = optional("One value for all elements; colours are linear RGBA.")
     values: list[Value] | None = optional(
-        "One value for each element, in the order of their indices.", max_length=MOST_VALUES
+        "One value for each element, in the order of their indices.", max_length=MAX_VALUES
     )
 
     @model_validator(mode="after")
     def one_of_two(self) -> SetAttributeArgs:
         if (self.value is None) == (self.values is None):
-            raise PydanticCustomError("one_of", "give either 'value' or 'values'")
+            raise PydanticCustomError("one_of", "give either 'value' or 'values', not both")
         return self
 
 
 class AttributeSet(Result):
-    """An attribute as it is now."""
+    """The attribute after the call."""
 
     object: str = Field(description="Name of the object.")
     name: str = Field(description="Name of the attribute.")
-    count: int = Field(description="How many elements carry a value.")
+    count: int = Field(description="Number of elements that have a value.")
     created: bool = Field(description="Whether the attribute was new.")
 
 
 class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
-    """Write a named attribute of a mesh: one value for all elements or one for each, for geometry nodes and shaders to read."""
+    """Write a named attribute of a mesh: one value for all elements or one per element, for geometry nodes and shaders."""
 
     name = "mesh.set_attribute"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH).needs("mesh_write")
@@ -93,14 +98,14 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
 
     def check(self, scene: Scene, args: SetAttributeArgs) -> Findings:
         yield from _bad_name(args)
-        yield from islice(_bad_values(args), MOST_FINDINGS)
+        yield from islice(_bad_values(args), MAX_FINDINGS)
         obj = yield from existing_object(scene, args.object, "/object", "MESH")
         if obj is None:
             return
         yield from _collision(obj, args)
         count = len(_elements(obj.data, args.domain))
         if args.values is not None and len(args.values) != count:
-            message = f"there are {len(args.values)} values for {count} elements of domain {args.domain}"
+            message = f"values has {len(args.values)} entries for {count} elements of domain {args.domain}"
             yield invalid(message, "/values", f"Give {count} values, or a single 'value'.")
 
     def apply(self, scene: Scene, args: SetAttributeArgs) -> AttributeSet:
@@ -122,7 +127,10 @@ class SetAttribute(Tool[SetAttributeArgs, AttributeSet]):
         yield from differs("the presence of the attribute", True, attribute is not None, "/name")
         if attribute is not None:
             equal = _stored_values(attribute, args) == _requested_values(mesh, args)
-            yield from differs("that its values are as asked", True, equal, "/values" if args.values else "/value")
+            at = "/value"
+            if args.values:
+                at = "/values"
+            yield from differs("that its values are as requested", True, equal, at)
 
 
 def _bad_name(args: SetAttributeArgs) -> Findings:
@@ -131,15 +139,14 @@ def _bad_name(args: SetAttributeArgs) -> Findings:
         yield invalid(message, "/name", "Choose another name, without a leading dot.")
     fixed = FIXED.get(args.name)
     if fixed and fixed != (args.type, args.domain):
-        message = f"Blender keeps '{args.name}' as {fixed[0]} on {fixed[1]} only"
+        message = f"Blender supports '{args.name}' only with type {fixed[0]} and domain {fixed[1]}"
         yield invalid(message, "/name", f"Use type {fixed[0]} and domain {fixed[1]}, or another name.")
 
 
 def _bad_values(args: SetAttributeArgs) -> Findings:
-    if args.values is None:
-        entries = [("/value", args.value)]
-    else:
-        entries = [(f"/values/{i}", v) for i, v in enumerate(args.values)]
+    entries = [("/value", args.value)]
+    if args.values is not None:
+        entries = [(f"/values/{index}", value) for index, value in enumerate(args.values)]
     for at, value in entries:
         if not _fits(value, args.type):
             message = f"{value!r} is not a value of type {args.type}"
@@ -151,21 +158,20 @@ def _fits(value: Any, kind: DataType) -> bool:
         return isinstance(value, bool) and kind == "BOOLEAN"
     if kind == "INT":
         return isinstance(value, int) and -(2**31) <= value < 2**31
+    numbers: tuple[float, ...] = (value,)
     if isinstance(value, tuple):
         numbers = cast("tuple[float, ...]", value)
-    else:
-        numbers = (value,)
-    return len(numbers) == LAYOUT[kind][1] and all(abs(number) <= LARGEST for number in numbers)
+    return len(numbers) == LAYOUT[kind][1] and all(abs(number) <= MAX_FLOAT for number in numbers)
 
 
 def _collision(obj: Block, args: SetAttributeArgs) -> Findings:
     existing = obj.data.attributes.get(args.name)
     if existing is not None and (existing.data_type, existing.domain) != (args.type, args.domain):
-        message = f"attribute '{args.name}' is there already, as {existing.data_type} on {existing.domain}"
-        cure = f"Use type {existing.data_type} and domain {existing.domain}, or another name."
-        yield conflict(message, "/name", cure)
+        message = f"attribute '{args.name}' already exists with type {existing.data_type} and domain {existing.domain}"
+        fix = f"Use type {existing.data_type} and domain {existing.domain}, or another name."
+        yield conflict(message, "/name", fix)
     elif existing is None and obj.vertex_groups.get(args.name) is not None:
-        message = f"'{args.name}' is a vertex group of the object; groups and attributes share their names"
+        message = f"'{args.name}' is a vertex group of the object; groups and attributes must have different names"
         yield conflict(message, "/name", "Use another name.")
 
 
@@ -174,13 +180,17 @@ def _elements(mesh: Block, domain: Domain) -> Sequence[Any]:
 
 
 def _requested_values(mesh: Block, args: SetAttributeArgs) -> array[Any]:
-    """The values as Blender stores them: flat and in single precision."""
+    """Return the requested values as Blender stores them: flat and in single precision."""
     code, width, *_ = LAYOUT[args.type]
+    values: Any = args.values
+    if values is None:
+        values = [args.value]
+    if width > 1:
+        values = chain.from_iterable(values)
+    flat = array(code, values)
     if args.values is None:
-        one: Any = args.value
-        return array(code, one if width > 1 else (one,)) * len(_elements(mesh, args.domain))
-    many: Any = args.values
-    return array(code, (number for value in many for number in value) if width > 1 else many)
+        return flat * len(_elements(mesh, args.domain))
+    return flat
 
 
 def _stored_values(attribute: Block, args: SetAttributeArgs) -> array[Any]:

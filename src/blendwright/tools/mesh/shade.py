@@ -15,12 +15,12 @@ BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball"})
 
 
 class ShadeArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh change with it.")
-    shading: Literal["smooth", "flat"] = Field(description="How all its faces are shaded.")
+    object: ObjectName = Field(description="Name of the mesh object. Objects that share its mesh change too.")
+    shading: Literal["smooth", "flat"] = Field(description="Shading of all its faces.")
 
 
 class Shade(Tool[ShadeArgs, ObjectChanged]):
-    """Shade all faces of a mesh smooth or flat. Edges that are marked sharp stay sharp."""
+    """Shade all faces of a mesh smooth or flat. Edges marked sharp stay sharp."""
 
     name = "mesh.shade"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH).needs("mesh_write")
@@ -44,12 +44,15 @@ class Shade(Tool[ShadeArgs, ObjectChanged]):
     def verify(self, scene: Scene, args: ShadeArgs, result: ObjectChanged) -> Findings:
         mesh = required_object(scene, args.object, "/object").data
         yield from differs(
-            "that all faces are shaded so", True, _smooth_faces(mesh) == _requested(mesh, args), "/shading"
+            "that all faces have the requested shading", True, _smooth_faces(mesh) == _requested(mesh, args), "/shading"
         )
 
 
 def _requested(mesh: Block, args: ShadeArgs) -> array[int]:
-    return array("b", (b"\1" if args.shading == "smooth" else b"\0") * len(mesh.polygons))
+    flag = 0
+    if args.shading == "smooth":
+        flag = 1
+    return array("b", [flag]) * len(mesh.polygons)
 
 
 def _smooth_faces(mesh: Block) -> array[int]:
