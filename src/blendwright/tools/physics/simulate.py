@@ -78,8 +78,8 @@ class SimulateArgs(Args):
     def _check_frames(self) -> SimulateArgs:
         first, last = self.frames
         if not 1 <= last - first < MAX_FRAMES:
-            message = f"frames must be a first and a later last frame, with at most {MAX_FRAMES} frames"
-            raise PydanticCustomError("frames", message)
+            message = "frames must be a first and a later last frame, with at most {most} frames"
+            raise PydanticCustomError("frames", message, {"most": MAX_FRAMES})
         return self
 
 

@@ -18,7 +18,7 @@ from blendwright.tools.checks import conflict, differs, invalid
 from blendwright.tools.file.formats import extension_of, known_extension
 from blendwright.tools.render.darkness import darkness_notes
 from blendwright.tools.render.rendering import engine_name, read_picture
-from blendwright.tools.render.still import MOST_PIXELS, STAGE, Pixels
+from blendwright.tools.render.still import MAX_PIXELS, STAGE, Pixels
 from blendwright.tools.render.viewpoint import NamedView, viewing_camera, viewpoint_problems
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -177,8 +177,8 @@ class Animation(Tool[AnimationArgs, AnimationRendered]):
             at = ""
         else:
             at = "/resolution"
-        if width * height > MOST_PIXELS:
-            message = f"the pictures would have {width} by {height} pixels, more than {MOST_PIXELS} in total"
+        if width * height > MAX_PIXELS:
+            message = f"the pictures would have {width} by {height} pixels, more than {MAX_PIXELS} in total"
             yield Finding(Fault.LIMIT_EXCEEDED, message, at, "Lower the resolution.")
         if args.wants_video() and (width % 2 or height % 2):
             message = f"width and height of a video must be even, and these would be {width} by {height}"

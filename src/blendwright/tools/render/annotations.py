@@ -17,7 +17,7 @@ from blendwright.tools.checks import conflict, differs, existing_object, invalid
 from blendwright.tools.render.annotation_document import DOCUMENT, FORMAT, AnnotationDocument
 from blendwright.tools.render.categories import Categories, Category, category_problems, described, different, labels
 from blendwright.tools.render.rendering import FrameNumber, engine_id, engine_name, keep_pixels_only, render_picture
-from blendwright.tools.render.still import MOST_PIXELS, STAGE, Pixels
+from blendwright.tools.render.still import MAX_PIXELS, STAGE, Pixels
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
@@ -115,8 +115,8 @@ class Annotations(Tool[AnnotationsArgs, AnnotationsWritten]):
             message = f"the call would render {count} pictures, and the limit is {MAX_PICTURES}"
             yield Finding(Fault.LIMIT_EXCEEDED, message, "/frames", "Render them in several calls.")
         width, height = _size(scene, args)
-        if width * height > MOST_PIXELS:
-            message = f"the pictures would have {width} by {height} pixels, more than {MOST_PIXELS} in total"
+        if width * height > MAX_PIXELS:
+            message = f"the pictures would have {width} by {height} pixels, more than {MAX_PIXELS} in total"
             yield Finding(Fault.LIMIT_EXCEEDED, message, "/resolution", "Lower the resolution.")
         engine = _engine(scene, args)
         if engine != "CYCLES" and args.samples is not None:

@@ -41,7 +41,7 @@ STAGE = (
     ("scene.set_render", {"engine": "CYCLES", "samples": 2, "resolution": [64, 48]}),
 )
 # Largest number of pixels. A larger picture exceeds every deadline and a worker's memory.
-MOST_PIXELS = 8192 * 8192
+MAX_PIXELS = 8192 * 8192
 
 
 Pixels = Annotated[int, Field(ge=4, le=65_536)]
@@ -156,8 +156,8 @@ class Still(Tool[StillArgs, Rendered]):
         cure = "Give a view such as ISO, name a camera, or call camera.set_active first."
         yield from viewpoint_problems(scene, args.view, args.camera, cure)
         width, height = _size(scene, args)
-        if width * height > MOST_PIXELS:
-            message = f"the picture would have {width} by {height} pixels, more than {MOST_PIXELS} in total"
+        if width * height > MAX_PIXELS:
+            message = f"the picture would have {width} by {height} pixels, more than {MAX_PIXELS} in total"
             yield Finding(Fault.LIMIT_EXCEEDED, message, "", "Lower resolution or percentage with scene.set_render.")
         engine = engine_name(scene.active.render.engine)
         if engine != "CYCLES":

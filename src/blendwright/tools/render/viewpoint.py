@@ -95,6 +95,7 @@ def viewing_camera(
     lens.ortho_scale *= stand.widen
     corners: Sequence[Point] = []
     if everything is not None:
+        corners = everything.corners
     reach = max((_reach(axes, stand.position, corner, perspective) for corner in corners), default=0.0)
     lens.clip_end = max(stand.farthest * 2.0, reach * 1.1, 1.0)
     if perspective:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tools.scene.snapshot_model import MOST_IN_LIST, CollectionNode
+from blendwright.tools.scene.snapshot_model import MAX_IN_LIST, CollectionNode
 
 # Largest nesting of collections, because readers of JSON fail on deep nesting. A deeper collection is listed at the top level
 # again, with the name of its parent.
@@ -95,7 +95,7 @@ def _node(entry: OrderedCollection, below: dict[str, list[OrderedCollection]]) -
     return CollectionNode(
         name=entry.name,
         parent=entry.parent,
-        also_in=[name for name in entry.holders if name != entry.parent][:MOST_IN_LIST],
+        also_in=[name for name in entry.holders if name != entry.parent][:MAX_IN_LIST],
         objects=len(collection.objects),
         visible_viewport=not collection.hide_viewport,
         visible_render=not collection.hide_render,

@@ -86,14 +86,14 @@ def describe_object(
         animation=_animation(scene, obj),
         parent=_parent(obj),
         children=sum(_is_child(user, obj) for user in referrers),
-        collections=list(collections[: model.MOST_IN_LIST]),
-        materials=[_name_or_none(slot.material) for slot in slots[: model.MOST_IN_LIST]],
-        modifiers=[_modifier(modifier) for modifier in obj.modifiers[: model.MOST_IN_LIST]],
+        collections=list(collections[: model.MAX_IN_LIST]),
+        materials=[_name_or_none(slot.material) for slot in slots[: model.MAX_IN_LIST]],
+        modifiers=[_modifier(modifier) for modifier in obj.modifiers[: model.MAX_IN_LIST]],
         custom_properties=properties,
         visible_viewport=not obj.hide_viewport,
         visible_render=not obj.hide_render,
         used_by=_used_by(scene, obj, referrers),
-        cut=[name for name, length in lengths.items() if length > model.MOST_IN_LIST],
+        cut=[name for name, length in lengths.items() if length > model.MAX_IN_LIST],
     )
 
 
@@ -134,7 +134,7 @@ def _animation(scene: Scene, obj: Block) -> model.AnimationState | None:
     keyed = [curve for curve in curves(scene, obj) if len(curve.keyframe_points)]
     if not keyed:
         return None
-    channels = sorted({curve.data_path for curve in keyed})[: model.MOST_IN_LIST]
+    channels = sorted({curve.data_path for curve in keyed})[: model.MAX_IN_LIST]
     frames: list[float] = []
     for curve in keyed:
         frames += curve.range()
@@ -148,9 +148,9 @@ def _used_by(scene: Scene, obj: Block, referrers: Sequence[Block]) -> list[str]:
         if user != obj and user.id_type not in HOLDERS and not _is_child(user, obj):
             names.append(f"{scene.kind_of(user).value}/{user.name}")
     names.sort()
-    if len(names) <= model.MOST_IN_LIST:
+    if len(names) <= model.MAX_IN_LIST:
         return names
-    return [*names[: model.MOST_IN_LIST - 1], "…"]
+    return [*names[: model.MAX_IN_LIST - 1], "…"]
 
 
 def _is_child(user: Block, obj: Block) -> bool:
@@ -242,9 +242,9 @@ def summarise(tree: Block) -> model.NodeSummary:
     return model.NodeSummary(
         nodes=len(tree.nodes),
         links=len(tree.links),
-        types=dict(types[: model.MOST_IN_LIST]),
-        groups=groups[: model.MOST_IN_LIST],
-        cut=max(len(types), len(groups)) > model.MOST_IN_LIST,
+        types=dict(types[: model.MAX_IN_LIST]),
+        groups=groups[: model.MAX_IN_LIST],
+        cut=max(len(types), len(groups)) > model.MAX_IN_LIST,
     )
 
 
@@ -282,7 +282,7 @@ def describe_node_group(scene: Scene, group: Block, users: Users) -> model.NodeG
     """Return a node group's entry with its interface."""
     sockets = [item for item in group.interface.items_tree if item.item_type == "SOCKET"]
     interface: list[model.SocketState] = []
-    for item in sockets[: model.MOST_IN_LIST]:
+    for item in sockets[: model.MAX_IN_LIST]:
         interface.append(
             model.SocketState(name=item.name, identifier=item.identifier, direction=item.in_out, type=item.socket_type)
         )
@@ -294,7 +294,7 @@ def describe_node_group(scene: Scene, group: Block, users: Users) -> model.NodeG
         type=group.bl_idname,
         nodes=summarise(group),
         interface=interface,
-        cut=len(sockets) > model.MOST_IN_LIST,
+        cut=len(sockets) > model.MAX_IN_LIST,
     )
 
 

@@ -50,7 +50,7 @@ def custom_properties(block: Block) -> tuple[list[model.CustomProperty], int]:
     """Return a datablock's custom properties within the limits, and the number of all its custom properties."""
     keys = custom_keys(block)
     budget = _Budget()
-    return [_property(key, block[key], budget) for key in keys[: model.MOST_IN_LIST]], len(keys)
+    return [_property(key, block[key], budget) for key in keys[: model.MAX_IN_LIST]], len(keys)
 
 
 def _property(key: str, value: Any, budget: _Budget) -> model.CustomProperty:
@@ -79,7 +79,7 @@ class _Budget:
         self.cut = False
 
     def text(self, value: str) -> str:
-        limit = min(model.MOST_CHARACTERS, max(self.remaining, 0))
+        limit = min(model.MAX_CHARACTERS, max(self.remaining, 0))
         self.remaining -= len(value)
         if len(value) <= limit:
             return value
@@ -87,7 +87,7 @@ class _Budget:
         return value[:limit] + CUT_MARK
 
     def items(self, values: list[Any]) -> list[Any]:
-        limit = min(model.MOST_IN_LIST, max(self.remaining, 0))
+        limit = min(model.MAX_IN_LIST, max(self.remaining, 0))
         self.remaining -= len(values)
         if len(values) > limit:
             self.cut = True
