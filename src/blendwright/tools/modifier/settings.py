@@ -350,7 +350,7 @@ ModifierType = Literal[
 
 @dataclass(frozen=True, slots=True)
 class BlenderProperty:
-    """How Blender stores a setting: the attribute, its form, and the switch that the setting turns on."""
+    """The storage of a setting in Blender: the attribute, its form, and the switch that the setting turns on."""
 
     attribute: str
     form: Literal["plain", "degrees", "axes", "solver"] = "plain"

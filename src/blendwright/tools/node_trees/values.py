@@ -16,7 +16,7 @@ SINGLE_PRECISION = struct.Struct("<f")
 
 
 def has_value(socket: Block) -> bool:
-    """Return True if a socket has a value of its own for use without a link."""
+    """Return True if a socket has a value that applies without a link."""
     return hasattr(socket, "default_value")
 
 

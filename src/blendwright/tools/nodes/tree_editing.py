@@ -100,7 +100,7 @@ class EditsAnyTree(Tool[P, AnyTreeChanged], Generic[P], family=True):
         )
 
     def verify(self, scene: Scene, args: P, result: AnyTreeChanged) -> Findings:
-        """Check that the tree exists, with the nodes that were added and without those that were removed."""
+        """Check that the tree exists, contains all added nodes, and contains no removed node."""
         tree = tree_target.find_tree(scene, args.target)
         if tree is None:
             yield Finding(Fault.SCENE_CONFLICT, f"{result.target} '{result.name}' has no nodes", tree_target.AT)

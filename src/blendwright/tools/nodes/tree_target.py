@@ -142,7 +142,7 @@ def _ensure_compositor(scene: Scene, target: NodesTarget, block: Block) -> bool:
 
 
 def _fill_group(group: Block, sort: TreeSort) -> None:
-    """Add the first nodes of a new group. A geometry group passes geometry through; others get two unconnected ends."""
+    """Add the first nodes of a new group. A geometry group passes geometry through; other groups get two unconnected ends."""
     if sort.kind == "geometry":
         fill_new_tree(group)
         return

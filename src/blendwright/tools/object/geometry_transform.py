@@ -1,4 +1,4 @@
-"""Moving an object's geometry in its own space while everything stays in place in the world.
+"""Moving an object's geometry in local space while everything stays in place in the world.
 
 The object's channels, its children and its data change together. The tools that apply transforms and set origins share
 this module. It supports only types of objects whose data can be transformed.

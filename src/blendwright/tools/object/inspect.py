@@ -219,7 +219,7 @@ def _shape_keys(obj: Block) -> dict[str, Any]:
 
 
 def _plain_settings(struct: Block) -> dict[str, Any]:
-    """Return the plain settings of a struct by name. A reference to a datablock is given by the datablock's name."""
+    """Return the plain settings of a struct by name. The name of a datablock replaces a reference to it."""
     values: dict[str, Any] = {}
     for prop in sorted(struct.bl_rna.properties, key=lambda prop: prop.identifier):
         name: str = prop.identifier

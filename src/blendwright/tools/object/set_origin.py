@@ -145,7 +145,7 @@ def _offset(scene: Scene, args: SetOriginArgs, obj: Block) -> Block:
 
 
 def _points(obj: Block) -> Sequence[float]:
-    """Return the coordinates of an object's points in its own space as one flat sequence."""
+    """Return the local coordinates of an object's points as one flat sequence."""
     if obj.type == "MESH":
         return positions_of(obj.data)
     flat = array("d")

@@ -62,7 +62,7 @@ class Transformed(Result):
 
 
 class Transform(Tool[TransformArgs, Transformed]):
-    """Move, rotate or scale an object by its own channels, which are relative to its parent if it has one."""
+    """Move, rotate or scale an object by its channels, which are relative to its parent if it has one."""
 
     name = "object.transform"
     promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")

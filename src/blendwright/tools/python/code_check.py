@@ -113,7 +113,7 @@ CURES = {"__import__": "Write an import statement at the beginning, for a module
 
 
 class _CodeWalk:
-    """One walk over one syntax tree, with a table of the names that stand for parts of bpy."""
+    """A walk over one syntax tree, with a table of the names that stand for parts of bpy."""
 
     def __init__(self, files: bool) -> None:
         self._files = files

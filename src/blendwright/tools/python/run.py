@@ -74,8 +74,9 @@ class PythonRan(Result):
 class RunPython(Tool[RunPythonArgs, PythonRan]):
     """Run Python code on the scene: confined and checked, or trusted after a person has allowed it.
 
-    Safe code works on a copy of the scene. Its result becomes the scene only if the code ended in time, Blendwright refused
-    nothing, and no code stays behind: no registered text, no scripted driver, no linked library, no path to a file. Safe code
+    Safe code works on a copy of the scene. Its result becomes the scene only if the code ended in time and
+    Blendwright refused nothing. The result must contain no code: no registered text, no scripted driver, no linked library,
+    no path to a file. Safe code
     reaches no process, no network and no file except copies of the declared ones; importers, exporters and images use
     files[path].
     Plans that demand a seeded result run the code twice and compare the results. Otherwise the result counts as

@@ -93,7 +93,7 @@ class Box3D(_Part):
 
 
 class AnnotatedInstance(_Part):
-    """One instance of a category. The picture need not show it."""
+    """An instance of a category. The picture need not show it."""
 
     id: int = Field(ge=1, le=65_535, description="Number of the instance in the picture of instances.")
     category_id: int = Field(description="Id of its category.")

@@ -208,7 +208,7 @@ def _keypoint_problems(objects: list[Block], point: Keypoint, at: str) -> Findin
 
 
 def rigs_of(obj: Block) -> list[Block]:
-    """Return the armatures with bones that an object's keypoints can use: itself, those that deform it, and its parent."""
+    """Return the armatures with bones that an object's keypoints can use: itself, its deforming armatures, and its parent."""
     deforming = [modifier.object for modifier in obj.modifiers if modifier.type == "ARMATURE"]
     candidates = [obj, *deforming, obj.parent]
     return [rig for rig in candidates if rig is not None and rig.type == "ARMATURE"]

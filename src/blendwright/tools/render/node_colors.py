@@ -90,7 +90,7 @@ def _surface(socket: Block, groups: Groups, depth: int) -> Surface | None:
 
 
 def _color(socket: Block | None, groups: Groups, depth: int) -> Color:
-    """Return the colour of a socket from its links or its own value. A number counts as a grey."""
+    """Return the colour of a socket from its links, or from its value without a link. A number counts as a grey."""
     if socket is None or depth > MAX_DEPTH:
         return GREY
     node, end, groups = _source(socket, groups)

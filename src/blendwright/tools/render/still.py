@@ -141,7 +141,7 @@ class Still(Tool[StillArgs, Rendered]):
         return Determinism.NONDETERMINISTIC
 
     def replayable_for(self, args: StillArgs) -> bool:
-        """Return True for artifacts. A file outside the workspace may have been changed by others since."""
+        """Return True for artifacts. A file outside the workspace may have changed since."""
         return args.path is None
 
     def time_asked(self, args: StillArgs) -> tuple[str, float] | None:

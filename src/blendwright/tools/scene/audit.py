@@ -166,7 +166,7 @@ class Audit(Reads[AuditArgs, Audited]):
 
 
 class _Inspection:
-    """One pass over a scene, which reads the parts once for all rules."""
+    """A pass over a scene, which reads the parts once for all rules."""
 
     def __init__(self, scene: Scene, args: AuditArgs) -> None:
         self._scene = scene

@@ -1,4 +1,4 @@
-"""Snapshot entries of datablocks. Reads only; an entry depends on its own datablock, and on the users of that datablock."""
+"""Snapshot entries of datablocks. Reads only; an entry depends only on its datablock and on the users of it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ SOME_MESHES = {"kind": "object", "type": "MESH", "at_least": 1, "at_most": 10}
 
 
 class Expectation(Args):
-    """One condition on a named datablock, on the number of datablocks of a kind, or on the scene's camera."""
+    """A condition on a named datablock, on the number of datablocks of a kind, or on the scene's camera."""
 
     kind: Literal[
         "object", "collection", "material", "mesh", "light", "camera", "world", "image", "action", "node_group",

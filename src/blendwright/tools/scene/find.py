@@ -63,7 +63,7 @@ class Found(Result):
 
 
 class FoundObjects(Result):
-    """One page of the objects that pass all filters."""
+    """A page of the objects that pass all filters."""
 
     total: int = Field(ge=0, description="Number of matching objects on all pages.")
     objects: list[Found] = Field(max_length=1000, description="Objects on this page, sorted by name.")

@@ -35,7 +35,7 @@ Names = Cut[str]
 
 
 class Section(Result, Generic[T]):
-    """One page of a list in canonical order, which is by name."""
+    """A page of a list in canonical order, which is by name."""
 
     total: Count = Field(description="Number of entries on all pages, after filters.")
     items: list[T] = Field(max_length=1000, description="Entries from offset on, at most limit.")
