@@ -80,7 +80,7 @@ def test_all_trees_are_judged_at_once_and_one_that_is_not_there_does_not_pass(st
     shown = stage.do("geonodes.verify", {"trees": trees})
     assert (shown["success"], shown["failed_gates"]) == (False, ["OUTPUT_CONNECTED", "OUTPUT_CONNECTED"])
     assert [message.split(",")[0] for message in shown["messages"]] == ["Bad", "Nobody"]
-    assert "there is no tree to judge" in shown["messages"][1]
+    assert "no tree to check" in shown["messages"][1]
     assert [tree["object"] for tree in shown["trees"]] == ["Good", "Bad"]
     alone = stage.do("geonodes.verify", {"trees": trees[:1], "required": True})
     assert (alone["success"], alone["failed_gates"], alone["messages"]) == (True, [], [])

@@ -41,7 +41,9 @@ class AddModifierArgs(Args):
 
 class AddModifier(Tool[AddModifierArgs, ModifierResult]):
     """Add a modifier to an object: array, bevel, boolean, mirror, solidify, subsurf, decimate, screw, displace, wireframe, bend,
-    twist, curve, shrinkwrap, cast, smooth, weld, triangulate, weighted normal or geometry nodes.
+    twist, curve, shrinkwrap, cast, smooth, weld, triangulate or geometry nodes.
+
+    The type WEIGHTED_NORMAL, which weights normals by face size, is available too.
     """
 
     name = "modifier.add"

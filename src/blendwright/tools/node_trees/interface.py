@@ -12,7 +12,7 @@ from typing import Any
 
 from blendwright.nodes.catalogue.model import Side
 from blendwright.nodes.edits import SetInterface
-from blendwright.nodes.payloads import InterfaceSocket
+from blendwright.nodes.payloads import InterfaceSocket, positions_named
 from blendwright.tool_api.scene import Block, Scene
 from blendwright.tools.node_trees import values
 from blendwright.tools.node_trees.values import invalid, to_json
@@ -72,6 +72,8 @@ class InterfaceEditor:
         existing = interface_sockets(self._tree, side)
         names = [socket.name for socket in existing]
         matches = [socket for socket in existing if socket.identifier == key]
+        if not matches:
+            matches = [existing[position] for position in positions_named(names, key)]
         if len(matches) == 1:
             return matches[0]
         if matches:
