@@ -57,7 +57,10 @@ def _title(node: TreeNode) -> str:
 
 def _values(node: TreeNode) -> list[str]:
     values: dict[str, Any] = {**node.properties, **node.inputs}
-    shown = [f"{name} = {_short(value)}" for name, value in values.items() if name not in ("label", "parent")]
+    shown: list[str] = []
+    for name, value in values.items():
+        if name not in ("label", "parent"):
+            shown.append(f"{name} = {_short(value)}")
     if len(shown) > MAX_VALUES:
         return [*shown[:MAX_VALUES], "…"]
     return shown

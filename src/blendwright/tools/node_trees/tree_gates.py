@@ -57,11 +57,11 @@ class TreeGates:
 def _cycle_pairs(tree: Block) -> set[frozenset[str]]:
     """Return the pairs of nodes whose link is part of a cycle."""
     graph = graph_of(tree)
-    return {
-        frozenset((link.source, link.target))
-        for link in graph.links
-        if not link.is_valid and link.target in graph.upstream_of([link.source])
-    }
+    pairs: set[frozenset[str]] = set()
+    for link in graph.links:
+        if not link.is_valid and link.target in graph.upstream_of([link.source]):
+            pairs.add(frozenset((link.source, link.target)))
+    return pairs
 
 
 def _describe_link(link: Block) -> str:

@@ -115,8 +115,9 @@ def _other_picture(scene: Scene, file: str) -> tuple[int, int, str] | None:
 
 
 def _exr_picture(data: bytes) -> tuple[int, int, str] | None:
-    """Return width, height and a hash of an EXR file without its header, which contains the time. Blender alone reads no
-    layers of such a file.
+    """Return width, height and a hash of an EXR file, or None for another file.
+
+    The hash excludes the header, which contains the time. It covers all layers, which Blender's own reader does not return.
     """
     if not data.startswith(EXR_SIGNATURE):
         return None

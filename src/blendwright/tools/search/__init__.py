@@ -46,30 +46,36 @@ def find_tools(query: str, among: Iterable[Searchable], *, most: int = 20) -> Fo
 
     The result has at most `most` names.
     """
-    candidates = list(among)
     noun = query.strip().lower()
-    family = [candidate.name for candidate in candidates if candidate.name.partition(".")[0] == noun]
+    family: list[str] = []
+    entries: list[Entry] = []
+    for candidate in among:
+        if candidate.name.partition(".")[0] == noun:
+            family.append(candidate.name)
+        entries.append(Entry(candidate.name, words_for(candidate.name), candidate.summary, candidate.arguments))
     if family:
         return Found(tuple(family)[:most])
 
-    names = {candidate.name for candidate in candidates}
-    missing = {f"missing {topic.name}": topic for topic in topics()}
-    entries: list[Entry] = []
-    for candidate in candidates:
-        entries.append(Entry(candidate.name, words_for(candidate.name), candidate.summary, candidate.arguments))
-    for key, topic in missing.items():
+    missing: dict[str, MissingTopic] = {}
+    for topic in topics():
+        key = f"missing {topic.name}"
+        missing[key] = topic
         entries.append(Entry(key, topic.words, "", ()))
 
-    ranked = _ranking(tuple(entries)).ranked(query)
-    tools = [match for match in ranked if match.name in names]
-    topic_match = next((match for match in ranked if match.name in missing), None)
+    tools: list[Scored] = []
+    topic_match: Scored | None = None
+    for match in _ranking(tuple(entries)).ranked(query):
+        if match.name not in missing:
+            tools.append(match)
+        elif topic_match is None:
+            topic_match = match
+
     if topic_match is not None and (not tools or topic_match.score >= tools[0].score):
-        threshold = NEARLY_AS_GOOD * topic_match.score
-        near = [match.name for match in tools if match.score >= threshold][:most]
+        near = _names_above(tools, NEARLY_AS_GOOD * topic_match.score)[:most]
         return Found(tuple(near), _message(missing[topic_match.name], near))
     if not tools:
         return Found((), f"No tool matches these words. {PYTHON}. An empty query lists every tool.")
-    return Found(tuple(_good_matches(tools))[:most])
+    return Found(tuple(_names_above(tools, WORTH_READING * tools[0].score))[:most])
 
 
 @lru_cache(maxsize=4)
@@ -77,8 +83,8 @@ def _ranking(entries: tuple[Entry, ...]) -> Ranking:
     return Ranking(entries, small_words(), things())
 
 
-def _good_matches(tools: Sequence[Scored]) -> list[str]:
-    return [match.name for match in tools if match.score >= WORTH_READING * tools[0].score]
+def _names_above(tools: Sequence[Scored], threshold: float) -> list[str]:
+    return [match.name for match in tools if match.score >= threshold]
 
 
 def _message(topic: MissingTopic, near: Sequence[str]) -> str:

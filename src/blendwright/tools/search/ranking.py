@@ -72,7 +72,9 @@ class Ranking:
         self._small = frozenset(map(stem, small_words)) | small_words
         self._things = frozenset(map(stem, things))
         self._indexed = [_Indexed(entry, self._small) for entry in entries]
-        counts = Counter(word for entry in self._indexed for word in entry.known)
+        counts: Counter[str] = Counter()
+        for entry in self._indexed:
+            counts.update(entry.known)
         total = len(self._indexed)
         self._weights = {word: math.log(1.0 + total / count) for word, count in counts.items()}
 
@@ -87,8 +89,11 @@ class Ranking:
                 weights[word] *= THING
 
         query_stems = frozenset(stems(query))
-        scored = [Scored(entry.name, _score(entry, weights, query_stems)) for entry in self._indexed]
-        matches = [match for match in scored if match.score > 0.0]
+        matches: list[Scored] = []
+        for entry in self._indexed:
+            score = _score(entry, weights, query_stems)
+            if score > 0.0:
+                matches.append(Scored(entry.name, score))
         return sorted(matches, key=lambda match: (-match.score, match.name))
 
     def _meaningful(self, query: str) -> list[str]:
