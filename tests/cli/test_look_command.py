@@ -63,7 +63,7 @@ def test_what_cannot_be_looked_at_is_refused_with_a_cure(shell: Shell, workspace
     assert not (shell.place / "look.png").exists()
 
 
-LIT = "This look alone is lit by a grey sky. Nothing gives light"
+LIT = "This preview is lit by a grey sky that the scene does not have. The scene has no light"
 
 
 def test_a_look_with_light_and_shadow_where_there_is_none_is_lit_and_says_so(shell: Shell, workspace: Path) -> None:
@@ -97,8 +97,8 @@ def test_a_plan_and_its_pictures_say_why_they_are_black(shell: Shell) -> None:
     shown = shell("preview", "dark.star", "--image", "dark.png", code=0)
     assert f"note: {LIT}" in shown.err
     ran = shell("run", "dark.star", "--image", "dark.png", code=0)
-    assert ran.err.count("note: Nothing gives light") >= 1
+    assert ran.err.count("note: The scene has no light") >= 1
     again = shell("run", "dark.star", "--image", "dark.png", "--json", code=0)
-    assert "Nothing gives light" in again.document["report"]["notes"][0]
+    assert "The scene has no light" in again.document["report"]["notes"][0]
     call = shell("call", "render.still", "--args", '{"samples": 1, "resolution": [32, 24]}', code=0)
-    assert "Nothing gives light" in call.out
+    assert "The scene has no light" in call.out

@@ -408,7 +408,7 @@ def test_what_may_surprise_about_alike_operations_is_told_with_them(context: Ser
         "    object.apply_transform(object = made)\n"
     )
     first = call(context, "plan_execute", {"program": program}).structured_content["result"]["report"]
-    assert first["operations"][-1].count("location: false keeps it") == 3
+    assert first["operations"][-1].count("location: false leaves origins in place") == 3
     assert first["operations"][-1].endswith("; and 2 more notes")
     args = {"program": program, "detail": "operations", "instead": True}
     each = call(context, "plan_execute", args).structured_content["result"]["report"]["operations"]

@@ -136,9 +136,9 @@ def test_a_loss_that_nobody_sees_is_not_told(samples: int, is_told: bool) -> Non
 
 def test_a_picture_that_ended_early_tells_the_samples_that_it_has_and_no_note_says_it_again() -> None:
     made = LookQuality("CYCLES", 64, 48, 21)
-    early = picture(made, samples=5, notes=["Its time was over after 5 of 21 samples.", "Nothing gives light."])
+    early = picture(made, samples=5, notes=["Time ran out after 5 of 21 samples.", "The scene has no light."])
     told = description_of([picture(made), early], made, NEEDED)
-    assert (told["samples"], told["notes"]) == (5, ["Nothing gives light."])
+    assert (told["samples"], told["notes"]) == (5, ["The scene has no light."])
     assert told["reduced"].startswith("samples 5 of 21:")
     assert "reduced" not in description_of([picture(made)], made, NEEDED)
 

@@ -319,5 +319,5 @@ def test_a_host_is_told_why_a_picture_is_black(context: ServerContext) -> None:
 
     previewed, ran, seen, compared = (one.structured_content for one in talk(context, "2026-07-28", script))
     for told in (previewed["details"]["notes"], ran["details"]["notes"], seen["result"]["notes"]):
-        assert len(told) == 1 and "Nothing gives light" in told[0] and "light.create" in told[0], told
-    assert "Nothing gives light" in compared["result"]["notes"][0]
+        assert len(told) == 1 and "The scene has no light" in told[0] and "light.create" in told[0], told
+    assert "The scene has no light" in compared["result"]["notes"][0]

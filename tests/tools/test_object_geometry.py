@@ -177,7 +177,7 @@ def test_several_are_applied_in_one_call_and_nothing_moves_also_where_one_is_the
     ]
     assert result["changed"] and result["flipped"] and result["object"] == ""
     assert [note.split(" (")[0] for note in result["notes"]] == [
-        "the origins of 2 objects are at that of the world or the parent now"
+        "the origins of 2 objects are now at the origin of the world or the parent"
     ]
 
 
@@ -187,7 +187,7 @@ def test_origins_that_stay_are_no_news(stage: Stage) -> None:
     assert kept["changed"] and kept["notes"] == []
     moved = stage.do("object.apply_transform", {"object": "Box"})
     assert moved["notes"] == [
-        "the origin of 'Box' is at that of the world or the parent now (location: false keeps it where it was)"
+        "the origin of 'Box' is now at the origin of the world or the parent (location: false leaves origins in place)"
     ]
 
 

@@ -172,4 +172,4 @@ def test_a_shape_that_never_comes_to_rest_is_said_to_depend_on_its_place(stage: 
     box(stage, "Cutter", 4, location=[0, 0, 2.5])
     cut(stage, "Wall", "Cutter")
     found = stage.refusal("place.align", {"objects": ["Wall"], "axis": "Z", "edge": "max", "value": 0.9})
-    assert "depends on where it is" in found[0]["message"] and found[0]["pointer"] == "/objects/0"
+    assert "changes with its position" in found[0]["message"] and found[0]["pointer"] == "/objects/0"

@@ -168,7 +168,7 @@ def test_what_cannot_be_unwrapped_is_refused(stage: Stage) -> None:
     assert stage.refusal("uv.unwrap", {"object": "Box", "method": "view", "camera": "Box"})[0]["pointer"] == "/camera"
     for tool in ("uv.pack", "uv.check"):
         [finding] = stage.refusal(tool, {"object": "Box"})
-        assert (finding["pointer"], finding["cure"]) == ("/uv_map", "Make one with uv.unwrap.")
+        assert (finding["pointer"], finding["cure"]) == ("/uv_map", "Create one with uv.unwrap.")
     for wrong in (
         {"method": "view"},
         {"method": "smart", "view": "top"},

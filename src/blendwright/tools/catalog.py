@@ -1,5 +1,7 @@
-"""The list of all tools, and finding one by words. Explicit, so that what is offered is what is written here; a test notices a
-file that is not on it."""
+"""The list of all tools, and scores that rank tools for the words of a request.
+
+The list is explicit, so that a new file alone offers no tool. A test reports files that the list lacks.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.lazy_tools import LazyTools, tool_class
 from blendwright.tools.registry import registry_fingerprint
 
-# The tool `noun.verb` is in the file tools/<noun>/<verb>.py. A row for each noun.
+# The tool `noun.verb` is in the file tools/<noun>/<verb>.py. Each noun starts a new row.
 NAMES = (
     "animation.add_strip", "animation.assign_action", "animation.clear", "animation.inspect", "animation.set_curves",
     "animation.set_frame", "animation.set_keyframe", "animation.set_keyframes",
@@ -56,39 +58,47 @@ NAMES = (
 
 @cache
 def tools() -> LazyTools:
-    """Return every tool by name. A tool is loaded when it is looked up."""
+    """Return every tool by name. Each tool is loaded on its first use."""
     return LazyTools(NAMES)
 
 
 @cache
 def tool_classes() -> tuple[type[AnyTool], ...]:
-    """The class of every tool, in the order of the list."""
+    """Return the class of every tool, in the order of the list."""
     return tuple(map(tool_class, NAMES))
 
 
 @cache
 def fingerprint() -> str:
-    """One hash over everything the catalogue promises."""
+    """Return one hash over the declarations of all tools."""
     return registry_fingerprint(tools())
 
 
-# ---------------------------------------------------------------------- which tools a planner is told of; `search`
-# finds one by words
+# ---------------------------------------------------------------------- ranking for planners; `search` finds tools by words
 
 
 def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
 def score(tool: AnyTool, words: Sequence[str]) -> int:
+    """Return how well a tool's name, description and arguments match words; 0 is no match."""
     return _score(*_texts(tool.__class__), words)
 
 
 def _score(name: str, description: str, arguments: str, words: Sequence[str]) -> int:
     total = 0
     for word in words:
-        stem = word[:-1] if len(word) > 3 and word.endswith("s") else word
-        total += 9 * (stem in name) + 3 * (stem in description) + (stem in arguments)
+        stem = word
+        if len(word) > 3 and word.endswith("s"):
+            stem = word[:-1]
+        if stem in name:
+            total += 9
+        if stem in description:
+            total += 3
+        if stem in arguments:
+            total += 1
     return total
 
 
@@ -98,4 +108,5 @@ def _texts(tool: type[AnyTool]) -> tuple[str, str, str]:
 
 
 def _arguments(fields: Mapping[str, Any]) -> str:
-    return " ".join([*fields, *(str(field.get("description", "")) for field in fields.values())]).lower()
+    descriptions = [str(field.get("description", "")) for field in fields.values()]
+    return " ".join([*fields, *descriptions]).lower()

@@ -1,7 +1,7 @@
-"""A mapping of tools in which each tool is loaded when it is looked up.
+"""A mapping of tools that loads each tool on its first use.
 
-Importing the whole catalogue takes a third of a second, which every start of the program and of a worker would pay, and most of them
-use a handful of tools.
+Importing the whole catalogue takes a third of a second. Every start of the program and of a worker would pay that, and most
+starts use only a few tools.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from blendwright.tool_api.tool import AnyTool, Tool
 
 
 def tool_class(name: str) -> type[AnyTool]:
-    """Return the class of a tool, from the file of its name."""
+    """Return the class of a tool from the file of its name. Raise LookupError if the file defines no such tool."""
     noun, _, verb = name.partition(".")
-    module = importlib.import_module(f"{__package__}.{noun}.{verb}{'_' * keyword.iskeyword(verb)}")
+    file_name = verb
+    if keyword.iskeyword(verb):
+        file_name += "_"
+    module = importlib.import_module(f"{__package__}.{noun}.{file_name}")
     for defined in vars(module).values():
         if isinstance(defined, type) and issubclass(defined, Tool) and defined.__dict__.get("name") == name:
             return cast("type[AnyTool]", defined)
@@ -25,20 +28,20 @@ def tool_class(name: str) -> type[AnyTool]:
 
 
 class LazyTools(Mapping[str, AnyTool]):
-    """Tools of the catalogue by name, and other tools that are loaded already."""
+    """Tools by name: the catalogue's tools, which are loaded on first use, and further tools that are already loaded."""
 
     def __init__(self, names: Iterable[str], others: Iterable[AnyTool] = ()) -> None:
         self._loaded = {tool.name: tool for tool in others}
         self._names = sorted({*names, *self._loaded})
         self.from_catalog = frozenset(self._names) - self._loaded.keys()
-        """Names of the tools that come from the catalogue's own files."""
+        """Names of the tools from the catalogue's own files."""
 
     def __getitem__(self, name: str) -> AnyTool:
         tool = self._loaded.get(name)
         if tool is None:
             if name not in self.from_catalog:
                 raise KeyError(name)
-            # Another thread may have loaded it meanwhile: all callers get the same object.
+            # Another thread may have loaded it in the meantime; setdefault gives all callers the same object.
             tool = self._loaded.setdefault(name, tool_class(name)())
         return tool
 
@@ -52,5 +55,5 @@ class LazyTools(Mapping[str, AnyTool]):
         return len(self._names)
 
     def with_others(self, others: Iterable[AnyTool]) -> LazyTools:
-        """Return the same tools and others, which replace those of the same name."""
+        """Return these tools together with `others`, which replace tools of the same name."""
         return LazyTools(self._names, others)

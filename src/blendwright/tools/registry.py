@@ -1,7 +1,7 @@
-"""What a set of tools promises, as hashes: two sides with the same ones mean the same by every name.
+"""Hashes of tool declarations. If two processes have equal hashes, their tools have the same meaning under every name.
 
-Making the schemas of the whole catalogue takes half a second, which every start of every process would pay. `registry_cache`
-keeps their hashes by the hash of the sources that they were made from.
+Building the schemas of the whole catalogue takes half a second, which every start of every process would pay. `registry_cache`
+therefore stores the hashes under the hash of the source files that they depend on.
 """
 
 from __future__ import annotations
@@ -24,32 +24,38 @@ if TYPE_CHECKING:
 
 @cache
 def computed(tool: type[AnyTool]) -> str:
-    """The hash of one tool's declaration, from the declaration itself."""
+    """Return the hash of one tool's declaration without using a cache."""
     return digest(tool.declaration())
 
 
 def fingerprints(tools: Mapping[str, AnyTool]) -> dict[str, str]:
-    """Return the hash of every tool's declaration, by name. A tool of the catalogue is loaded only where its hash is not known."""
-    from_catalog = tools.from_catalog if isinstance(tools, LazyTools) else frozenset[str]()
-    known = cached_hashes() if from_catalog else {}
+    """Return the hash of every tool's declaration by name. Load a tool of the catalogue only if its hash is not cached."""
+    from_catalog = frozenset[str]()
+    cached: dict[str, str] = {}
+    if isinstance(tools, LazyTools):
+        from_catalog = tools.from_catalog
+        cached = cached_hashes()
     hashes: dict[str, str] = {}
     for name in sorted(tools):
-        hashes[name] = known[name] if name in from_catalog and name in known else computed(tools[name].__class__)
+        if name in from_catalog and name in cached:
+            hashes[name] = cached[name]
+        else:
+            hashes[name] = computed(tools[name].__class__)
 
-    missing = from_catalog - known.keys()
+    missing = from_catalog - cached.keys()
     if missing:
-        known.update((name, hashes[name]) for name in missing)
-        registry_cache.store(registry_cache.user_directory(), sources(), known)
+        cached.update((name, hashes[name]) for name in missing)
+        registry_cache.store(registry_cache.user_directory(), sources(), cached)
     return hashes
 
 
 def registry_fingerprint(tools: Mapping[str, AnyTool]) -> str:
-    """Return one hash over all of them."""
+    """Return one hash over the declarations of all tools."""
     return digest(fingerprints(tools))
 
 
 def tool_registry(tools: Mapping[str, AnyTool]) -> Registry:
-    """Return the reference of a catalogue for a contract. Only the core makes contracts: their models stay out of workers."""
+    """Return the catalogue's entry for a session contract. Only the core makes contracts, so workers do not import their models."""
     from blendwright.policy.session_contract import Registry
 
     entries = fingerprints(tools)
@@ -57,23 +63,24 @@ def tool_registry(tools: Mapping[str, AnyTool]) -> Registry:
 
 
 def hand_over(directory: Path) -> None:
-    """Give a worker, which cannot see the user's cache directory, a cache of its own there, with what is known here.
+    """Write the known hashes into a worker's own cache directory, because a worker cannot see the user's cache.
 
-    It is found by the hash of our own sources alone: a worker with the same ones has the same declarations, while its pydantic,
-    which makes their schemas, may be another version.
+    The entry's key is the hash of our own sources alone. A worker with the same sources has the same declarations, although it
+    may use another version of pydantic, which builds their schemas.
     """
-    if cached := cached_hashes():
-        registry_cache.store(directory / "blendwright", _handed_over(), cached)
+    cached = cached_hashes()
+    if cached:
+        registry_cache.store(directory / "blendwright", _worker_key(), cached)
 
 
 @cache
 def sources() -> str:
-    """A hash over everything that declarations are made from."""
+    """Return a hash over everything that declarations depend on: pydantic's version and our own sources."""
     return digest([_pydantic_version(), package_hash()])
 
 
 def _pydantic_version() -> str:
-    """It is not loaded for that."""
+    """Return the version of pydantic without importing pydantic."""
     loaded = sys.modules.get("pydantic")
     if loaded is not None:
         return loaded.VERSION
@@ -84,10 +91,10 @@ def _pydantic_version() -> str:
 
 @cache
 def cached_hashes() -> dict[str, str]:
-    """The hashes that are known of these very sources: those of the user's cache, and what was computed since."""
+    """Return the cached hashes for the present sources. The dictionary is shared: callers add hashes that they compute."""
     directory = registry_cache.user_directory()
-    return dict(registry_cache.load(directory, _handed_over()) or registry_cache.load(directory, sources()))
+    return dict(registry_cache.load(directory, _worker_key()) or registry_cache.load(directory, sources()))
 
 
-def _handed_over() -> str:
+def _worker_key() -> str:
     return f"of the core, {package_hash()}"

@@ -1,12 +1,12 @@
-"""A cache of the hashes of tool declarations, in the user's cache directory. It saves time and decides nothing.
+"""A cache of the hashes of tool declarations, in the user's cache directory. It saves time and has no effect on results.
 
-An entry is found by the hash of the very sources that the declarations are made from, so it cannot be stale: other sources have
-another key. A cache that is missing, damaged, or that cannot be written means that the hashes are computed, silently.
+The key of an entry is the hash of the sources that the declarations depend on. An entry can therefore not be outdated: changed
+sources have another key. If the cache is missing, damaged or not writable, the hashes are computed silently.
 
-What could somebody do who writes into it? The hashes say that core and worker have the same tools, and that a session contract
-means the tools that are here. The first does not suffer: the key already proves that both have the same sources. A forged entry
-could make a contract look as if it meant these tools, or the opposite. Nobody else may therefore write the file: one that
-belongs to another user, or that others can write, is ignored. Whoever acts as the user could change the policy just as well.
+Threat model: the hashes show that core and worker have the same tools, and that a session contract refers to the present tools.
+A forged entry cannot harm the first, because the key already proves that both have the same sources. It could make a contract
+wrongly match these tools, or wrongly fail to match. A file that belongs to another user, or that other users can write, is
+therefore ignored. An attacker who acts as the user could change the policy directly.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from pathlib import Path
 from typing import Any, cast
 
 FILE = "tool-hashes.json"
-# Several installations of a user share one file; each change of a source makes a new entry.
+# Largest number of entries. Several installations of a user share one file, and each change of a source adds an entry.
 MOST_ENTRIES = 8
 _HASH = re.compile(r"[0-9a-f]{64}")
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
 Hashes = Mapping[str, str]
 
 
 def user_directory() -> Path | None:
-    """Where this user's caches of ours are, or would be; None for a user without a home."""
-    if root := os.environ.get("XDG_CACHE_HOME"):
+    """Return the directory for this user's caches, which may not exist yet, or None for a user without a home directory."""
+    root = os.environ.get("XDG_CACHE_HOME")
+    if root:
         return Path(root) / "blendwright"
     try:
         home = Path.home()
@@ -40,25 +41,29 @@ def user_directory() -> Path | None:
         return None
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "blendwright" / "cache"
-    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "blendwright"
+    if sys.platform == "darwin":
+        return home / "Library/Caches" / "blendwright"
+    return home / ".cache" / "blendwright"
 
 
 def load(directory: Path | None, key: str) -> Hashes:
-    """The hashes by tool name that were stored under a key; none where there is nothing to rely on."""
-    return _read(directory / FILE).get(key, {}) if directory is not None else {}
+    """Return the hashes by tool name that are stored under a key. They are empty if there is no trustworthy entry."""
+    if directory is None:
+        return {}
+    return _read(directory / FILE).get(key, {})
 
 
 def store(directory: Path | None, key: str, hashes: Hashes) -> None:
-    """Keep hashes under a key, replacing the file as a whole; where that is impossible, nothing happens."""
+    """Store hashes under a key by replacing the whole file. Do nothing if that is impossible."""
     if directory is None:
         return
-    import tempfile  # hashes are stored once for each change of the sources, and asked for by every command
+    import tempfile  # imported late: every command loads hashes, but only a change of the sources stores them
 
-    others = {other: entry for other, entry in _read(directory / FILE).items() if other != key}
-    newest = dict(list(others.items())[-(MOST_ENTRIES - 1) :]) | {key: dict(hashes)}
+    entries = {other: entry for other, entry in _read(directory / FILE).items() if other != key}
+    newest = dict(list(entries.items())[-(MOST_ENTRIES - 1) :]) | {key: dict(hashes)}
     with suppress(OSError):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Only the user can read and write what mkstemp makes.
+        # mkstemp creates a file that only the user can read and write.
         descriptor, temporary = tempfile.mkstemp(prefix=FILE, dir=directory)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -69,23 +74,29 @@ def store(directory: Path | None, key: str, hashes: Hashes) -> None:
 
 
 def _read(path: Path) -> dict[str, Hashes]:
-    """The entries of a file, in the order in which they were stored."""
+    """Return the valid entries of a file, in the order in which they were stored."""
+    content: object = {}
     try:
         with path.open("rb") as file:
-            content: object = json.loads(file.read(_MOST_BYTES)) if is_private(os.fstat(file.fileno())) else {}
+            if is_private(os.fstat(file.fileno())):
+                content = json.loads(file.read(_MAX_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
-    entries = cast("dict[str, Hashes]", content) if isinstance(content, dict) else {}
+    if not isinstance(content, dict):
+        return {}
+    entries = cast("dict[str, Hashes]", content)
     return {key: hashes for key, hashes in entries.items() if _is_entry(hashes)}
 
 
 def is_private(status: os.stat_result) -> bool:
-    """Whether nobody but this user can have written the file."""
+    """Return True if only this user can have written the file."""
     if sys.platform == "win32":
         return True  # the directory belongs to the user's profile
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _is_entry(entry: object) -> bool:
-    hashes = cast("dict[str, Any]", entry).values() if isinstance(entry, dict) else None
-    return hashes is not None and all(isinstance(one, str) and _HASH.fullmatch(one) for one in hashes)
+    if not isinstance(entry, dict):
+        return False
+    hashes = cast("dict[str, Any]", entry).values()
+    return all(isinstance(value, str) and _HASH.fullmatch(value) for value in hashes)

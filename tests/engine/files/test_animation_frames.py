@@ -130,7 +130,7 @@ def test_what_cannot_be_ready_in_time_is_said_after_the_first_frames_which_are_k
         refused = engine.call("render.animation", args)
     assert refused.fault is Fault.LIMIT_EXCEEDED
     [finding] = refused.findings
-    assert re.search(r"^39\d\d frames at about .* s each are about .* s, over the limit of 8 s", finding.message)
+    assert re.search(r"^39\d\d frames at about .* s each take about .* s, over the limit of 8 s", finding.message)
     assert finding.cure is not None and "background: true" in finding.cure and "time_limit_s: 7" in finding.cure
     there = len(kept(engine.place))
     assert 1 <= there <= 3

@@ -53,7 +53,7 @@ def test_an_image_node_without_an_image_does_not_pass(stage: Stage) -> None:
     assert gates(stage, target).keys() == {"NO_MISSING_IMAGES"}
     (found,) = stage.refusal("nodes.gates", {"target": target, "required": True})
     assert found["rule"] == "NO_MISSING_IMAGES"
-    assert "'a' has none" in found["message"]
+    assert "'a' has no image" in found["message"]
 
 
 def test_an_environment_lights_a_world_that_the_scene_then_has(stage: Stage) -> None:

@@ -1,1 +1,1 @@
-"""Tools of the noun `modifier`, one file each."""
+"""Tools of the noun `modifier`, one file per tool."""

@@ -1,4 +1,4 @@
-"""modifier.add"""
+"""Tool modifier.add"""
 
 from __future__ import annotations
 
@@ -21,25 +21,30 @@ BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location
 ARRAY = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "ARRAY", "count": 3}})
 
 
-def _example(name: str, settings: Any, *given: Any, **more: Any) -> Example:
-    """A modifier on a cube; `given` is what else is there."""
-    return Example({"object": "Box", "name": name, "settings": settings, **more}, CUBE, *given)
+def _example(name: str, settings: Any, *setup: Any, **arguments: Any) -> Example:
+    """Return an example that adds a modifier to a cube. `setup` lists further calls that run first."""
+    return Example({"object": "Box", "name": name, "settings": settings, **arguments}, CUBE, *setup)
 
 
 class AddModifierArgs(Args):
     object: ObjectName = Field(description="Name of the object.")
     name: NewModifierName = Field(description="Name of the new modifier; must be free on the object.")
-    settings: Settings = Field(description="Its type and settings; what is left out is Blender's default.")
-    index: Annotated[int, Field(ge=0, le=1000)] | None = optional(
-        "Place in the stack, 0 works first; at the end when left out."
+    settings: Settings = Field(
+        description="Type and settings of the modifier. Omitted settings get Blender's defaults."
     )
-    show_viewport: bool = Field(default=True, description="Whether it works in the viewport.")
-    show_render: bool = Field(default=True, description="Whether it works in renders.")
+    index: Annotated[int, Field(ge=0, le=1000)] | None = optional(
+        "Position in the stack; 0 is evaluated first. Default: the end."
+    )
+    show_viewport: bool = Field(default=True, description="Whether the modifier is active in the viewport.")
+    show_render: bool = Field(default=True, description="Whether the modifier is active in renders.")
 
 
 class AddModifier(Tool[AddModifierArgs, ModifierResult]):
     """Add a modifier to an object: array, bevel, boolean, mirror, solidify, subsurf, decimate, screw, displace, wireframe, bend,
-    twist, curve, shrinkwrap, cast, smooth, weld, triangulate or geometry nodes."""
+    twist, curve, shrinkwrap, cast, smooth, weld, triangulate or geometry nodes.
+
+    The type WEIGHTED_NORMAL, which weights normals by face size, is available too.
+    """
 
     name = "modifier.add"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")
@@ -99,23 +104,25 @@ class AddModifier(Tool[AddModifierArgs, ModifierResult]):
 def _object_problems(obj: Block, args: AddModifierArgs) -> Findings:
     mesh_only = args.settings.type in blender_settings.MESH_ONLY
     no_nodes = obj.type == "SURFACE" and args.settings.type == "NODES"
-    if no_nodes or obj.type not in (("MESH",) if mesh_only else blender_settings.MODIFIABLE):
+    if mesh_only:
+        accepted_types = ("MESH",)
+        cure = "Name a mesh object."
+    else:
+        accepted_types = blender_settings.MODIFIABLE
+        cure = "Name a mesh, curve or text object."
+    if no_nodes or obj.type not in accepted_types:
         message = f"a {args.settings.type} modifier does not work on '{obj.name}', which is of type {obj.type}"
-        if mesh_only:
-            cure = "Name a mesh object."
-        else:
-            cure = "Name a mesh, curve or text object."
         yield conflict(message, "/object", cure)
 
 
 def _index_problems(obj: Block, args: AddModifierArgs) -> Findings:
     if args.index is not None and args.index > len(obj.modifiers):
         message = f"object '{obj.name}' has {len(obj.modifiers)} modifiers"
-        yield invalid(message, "/index", f"Use 0 to {len(obj.modifiers)}, or leave it out.")
+        yield invalid(message, "/index", f"Use 0 to {len(obj.modifiers)}, or leave index out.")
 
 
 def _missing_settings(settings: Settings) -> Findings:
-    """Settings without which a new modifier does nothing."""
+    """Yield a finding if a setting is missing without which a new modifier does nothing."""
     if settings.type == "NODES":
         needed = "node_group"
     else:

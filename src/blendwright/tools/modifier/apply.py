@@ -1,4 +1,4 @@
-"""modifier.apply"""
+"""Tool modifier.apply"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CUT = ("modifier.add", {"object": "Box", "name": "Cut", "settings": {"type": "BO
 UNSTABLE: frozenset[str] = frozenset({"BOOLEAN", "BEVEL"})
 UNSTABLE_NODES = frozenset({"GeometryNodeMeshBoolean"})
 
-# What a mesh cannot hold, and how a tree makes a mesh of it.
+# Kinds of geometry that a mesh cannot contain, and the nodes that convert each of them to a mesh.
 REALIZE = "End the tree with a Realize Instances node (GeometryNodeRealizeInstances)"
 CURES = {
     "curves": "Make a mesh of them with a Curve to Mesh node (GeometryNodeCurveToMesh)",
@@ -41,33 +41,36 @@ CURES = {
 class ApplyModifierArgs(Args):
     object: ObjectName = Field(description="Name of the mesh object.")
     modifier: RemovedModifierName = Field(
-        description="Name of the modifier; those that work before it must be applied first."
+        description="Name of the modifier. Apply or remove the modifiers before it first."
     )
-    type: ModifierType = Field(description="Its type, which says beforehand whether the result is the same everywhere.")
+    type: ModifierType = Field(
+        description="Type of the modifier. It determines in advance whether the result is the same in every run."
+    )
     make_single_user: bool = Field(
-        default=False, description="When others share the mesh: give the object one of its own."
+        default=False, description="If other objects share the mesh: give this object a copy of it."
     )
     mesh_name: Name | None = optional(
-        "When others share the mesh: name of the object's own; the object's name when left out."
+        "If other objects share the mesh: name of this object's copy. Default: the object's name."
     )
 
 
 class ModifierApplied(Result):
-    """A mesh that a modifier was applied to."""
+    """A mesh object after a modifier was applied to it."""
 
     object: str = Field(description="Name of the object.")
     mesh: str = Field(description="Name of its mesh.")
-    vertices: int = Field(description="Number of vertices now.")
-    faces: int = Field(description="Number of faces now.")
-    stack: list[str] = Field(description="Names of the modifiers that are left.")
+    vertices: int = Field(description="Number of vertices after applying.")
+    faces: int = Field(description="Number of faces after applying.")
+    stack: list[str] = Field(description="Names of the remaining modifiers.")
 
 
 class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
-    """Apply the first modifier of a mesh object: its result becomes the mesh, and the modifier is gone.
+    """Apply the first modifier of a mesh object: its result becomes the mesh, and the modifier is removed.
 
-    The mesh keeps its name, materials and custom properties. Geometry nodes that make what a mesh cannot hold (instances,
-    curves, points, volumes) are refused, since that would be lost. Booleans and bevels number their elements differently from run
-    to run, so their result is kept rather than replayed."""
+    The mesh keeps its name, materials and custom properties. The tool refuses geometry nodes whose result a mesh cannot
+    contain (instances, curves, points, volumes), because applying would lose it. Booleans and bevels number their
+    elements differently from run to run, so Blendwright stores their result instead of computing it again.
+    """
 
     name = "modifier.apply"
     promises = (
@@ -102,9 +105,9 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         if modifier.type == "NODES" and modifier.node_group is not None:
             yield from _unstable_nodes(modifier.node_group)
         index = obj.modifiers.find(args.modifier)
-        earlier = [other.name for other in obj.modifiers[:index] if other.show_viewport]
+        earlier = [previous.name for previous in obj.modifiers[:index] if previous.show_viewport]
         if earlier:
-            message = f"{', '.join(repr(name) for name in earlier)} would work before '{args.modifier}'"
+            message = f"{', '.join(repr(name) for name in earlier)} must be applied before '{args.modifier}'"
             yield conflict(message, "/modifier", f"Apply or remove '{earlier[0]}' first.")
         elif modifier.type == "NODES":
             yield from _lost_parts(scene, obj, modifier)
@@ -119,11 +122,10 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
         scene.edit(obj)
         obj.data = new
         obj.modifiers.remove(obj.modifiers[args.modifier])
+        name = old.name
         if shared:
-            name = _own_name(args)
+            name = _copy_name(args)
         else:
-            name = old.name
-        if not shared:
             new.use_fake_user = old.use_fake_user
             scene.remove(old)
         scene.rename(new, name)
@@ -143,8 +145,8 @@ class ApplyModifier(Tool[ApplyModifierArgs, ModifierApplied]):
 
 
 def _mesh_sharers(scene: Scene, obj: Block) -> list[str]:
-    """The names of those that share the object's mesh, sorted."""
-    # The count also has fake users and pre-images in it, so it only says when looking closer is needless.
+    """Return the sorted names of the other objects that share the object's mesh."""
+    # `users` also counts fake users and pre-images, so it only shows when no search is needed.
     if obj.data.users < 2:
         return []
     return sorted(user.name for user in scene.users(obj.data) if user != obj)
@@ -154,20 +156,20 @@ def _mesh_problems(scene: Scene, obj: Block, args: ApplyModifierArgs) -> Finding
     if obj.data.shape_keys is not None:
         message = f"the mesh of '{obj.name}' has shape keys, which a modifier cannot be applied to"
         yield conflict(message, "/object", "Remove the shape keys first.")
-    others = _mesh_sharers(scene, obj)
-    if others and not args.make_single_user:
-        message = f"the mesh '{obj.data.name}' is shared with {', '.join(repr(name) for name in others[:5])}"
-        cure = "Set 'make_single_user' to give the object a mesh of its own."
+    sharers = _mesh_sharers(scene, obj)
+    if sharers and not args.make_single_user:
+        message = f"the mesh '{obj.data.name}' is shared with {', '.join(repr(name) for name in sharers[:5])}"
+        cure = "Set 'make_single_user' to give the object its own copy of the mesh."
         yield conflict(message, "/make_single_user", cure)
-    elif others:
-        yield from scene.name_conflicts(Kind.MESH, _own_name(args), "/mesh_name")
+    elif sharers:
+        yield from scene.name_conflicts(Kind.MESH, _copy_name(args), "/mesh_name")
     elif args.mesh_name not in (None, obj.data.name):
-        cure = "Leave it out; object.rename with rename_data gives object and mesh another name."
-        yield invalid(f"nobody shares the mesh '{obj.data.name}', so it keeps its name", "/mesh_name", cure)
+        cure = "Leave mesh_name out; object.rename with rename_data renames object and mesh."
+        yield invalid(f"no other object uses the mesh '{obj.data.name}', so it keeps its name", "/mesh_name", cure)
 
 
 def _unstable_nodes(tree: Block) -> Findings:
-    """A tree counts as deterministic; with such a node in it or in a group of it, it is not."""
+    """Yield findings for nodes, also in nested groups, whose result differs from run to run."""
     for inner in nested_trees(tree):
         for node in inner.nodes:
             if node.bl_idname in UNSTABLE_NODES:
@@ -177,10 +179,11 @@ def _unstable_nodes(tree: Block) -> Findings:
 
 
 def _lost_parts(scene: Scene, obj: Block, modifier: Block) -> Findings:
-    """A mesh holds no instances, curves, points, volumes or strokes: applying would lose them without a word."""
-    with ExitStack() as others_off:
-        for other in obj.modifiers:
-            others_off.enter_context(scene.temporarily(other, show_viewport=other == modifier))
+    """Yield findings for geometry that a mesh cannot contain, because applying would lose it silently."""
+    with ExitStack() as other_modifiers_hidden:
+        for candidate in obj.modifiers:
+            shown = scene.temporarily(candidate, show_viewport=candidate == modifier)
+            other_modifiers_hidden.enter_context(shown)
         facts = scene.geometry_facts(obj)
     if facts is None:
         return
@@ -188,10 +191,10 @@ def _lost_parts(scene: Scene, obj: Block, modifier: Block) -> Findings:
     for name, count in parts.items():
         if count:
             cure = f"{CURES.get(name, REALIZE)}, or leave the modifier unapplied."
-            yield conflict(f"'{modifier.name}' makes {count} {name}, which a mesh cannot hold", "/modifier", cure)
+            yield conflict(f"'{modifier.name}' makes {count} {name}, which a mesh cannot contain", "/modifier", cure)
             if name == "instances":
-                return  # what they are made of is in the counts too
+                return  # the other counts include the geometry inside instances
 
 
-def _own_name(args: ApplyModifierArgs) -> str:
+def _copy_name(args: ApplyModifierArgs) -> str:
     return args.mesh_name or args.object

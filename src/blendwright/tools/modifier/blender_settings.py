@@ -1,4 +1,4 @@
-"""Checks settings of modifiers against the scene, writes them to Blender, compares what Blender holds with them, and sums up."""
+"""Modifier settings in Blender: checks against the scene, writing, comparison, and the tools' common result."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ from blendwright.tools.modifier.settings import BlenderProperty, NodesSettings, 
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
-# Blender 5.0 refuses these on curves and texts, which take the others.
+# Blender 5.0 refuses these types on curves and texts; both accept all other types.
 MESH_ONLY = frozenset({"BOOLEAN", "DISPLACE", "WEIGHTED_NORMAL", "WIREFRAME"})
-# The setting that names the object without which a modifier does nothing, and of which type that must be.
+# The setting that names the object without which a modifier does nothing, and the required type of that object.
 OPERANDS = {"BOOLEAN": ("object", "MESH"), "CURVE": ("object", "CURVE"), "SHRINKWRAP": ("target", "MESH")}
 MODIFIABLE = ("MESH", "CURVE", "SURFACE", "FONT")
-# Unlike datablocks, modifiers keep 63 bytes of their names in every version.
+# Blender stores at most 63 bytes of a modifier name in every version, unlike names of datablocks.
 NAME_BYTES = 63
 AT = "/settings"
-# Besides objects: what a modifier refers to. What only it used gets a fake user when it goes, so that a save keeps it.
+# Kinds that a modifier can refer to, besides objects. When a removed modifier was the last user, the datablock gets a
+# fake user, so that saving the file keeps it.
 REFERRED_KINDS = (Kind.NODE_GROUP, Kind.TEXTURE, Kind.MATERIAL, Kind.IMAGE, Kind.COLLECTION, Kind.CURVE)
 
 
 class ModifierResult(Result):
-    """A modifier as it is now."""
+    """The modifier that a tool wrote or removed, and the modifier stack of its object."""
 
     object: str = Field(description="Name of the object.")
     modifier: str = Field(description="Name of the modifier.")
-    stack: list[str] = Field(description="Names of all modifiers of the object, in the order in which they work.")
-    changed: bool = Field(description="False when everything was as asked already.")
+    stack: list[str] = Field(description="Names of all modifiers of the object, in evaluation order.")
+    changed: bool = Field(description="False if everything already was as requested.")
 
 
 def modifier_result(obj: Block, modifier: str, *, changed: bool) -> ModifierResult:
-    stack = [each.name for each in obj.modifiers]
+    stack = [item.name for item in obj.modifiers]
     return ModifierResult(object=obj.name, modifier=modifier, stack=stack, changed=changed)
 
 
@@ -51,7 +52,7 @@ def name_problems(name: str, at: str) -> Findings:
 
 
 def problems(scene: Scene, obj: Block, settings: Any) -> Findings:
-    """What the scene has against these settings on that object."""
+    """Yield findings for settings that do not suit the scene or the object."""
     for name, (rna, value) in requested(settings).items():
         at = f"{AT}/{name}"
         if rna.refers_to is not None:
@@ -66,16 +67,14 @@ def problems(scene: Scene, obj: Block, settings: Any) -> Findings:
 
 
 def input_problems(scene: Scene, settings: Any, modifier: Block | None = None) -> Findings:
-    """What speaks against the values for a tree's inputs; the tree is the one that the modifier is given, or has."""
+    """Yield findings for values of tree inputs. The tree is the one in `settings`, else the modifier's present one."""
     if not isinstance(settings, NodesSettings):
         return
+    tree: Block | None = None
     if settings.node_group is not None:
         tree = scene.find(Kind.NODE_GROUP, settings.node_group)
-    else:
-        if modifier is not None:
-            tree = modifier.node_group
-        else:
-            tree = None
+    elif modifier is not None:
+        tree = modifier.node_group
     if tree is not None and tree.bl_idname != "GeometryNodeTree":
         message = f"node group '{tree.name}' is a {tree.bl_idname}, not a GeometryNodeTree"
         yield conflict(message, f"{AT}/node_group", "Name a geometry-nodes tree.")
@@ -83,28 +82,28 @@ def input_problems(scene: Scene, settings: Any, modifier: Block | None = None) -
         yield from inputs.problems(scene, tree, settings.inputs, f"{AT}/inputs", modifier)
     elif modifier is not None and settings.inputs and settings.node_group is None:
         message = "the modifier has no node group, so it has no inputs"
-        yield conflict(message, f"{AT}/inputs", "Give it a 'node_group' too.")
+        yield conflict(message, f"{AT}/inputs", "Set 'node_group' too.")
 
 
 def missing_modifier(obj: Block, name: str, at: str) -> Sequence[Finding]:
-    """A finding when the object has no modifier of that name."""
+    """Return a finding if the object has no modifier of that name."""
     names = [modifier.name for modifier in obj.modifiers]
     if name in names:
         return ()
-    listed = "It has " + (", ".join(f"'{there}'" for there in names) or "none") + "."
-    cure = did_you_mean(name, names, otherwise=listed)
+    quoted_names = ", ".join(f"'{existing}'" for existing in names) or "none"
+    cure = did_you_mean(name, names, otherwise=f"It has {quoted_names}.")
     return (Finding(Fault.TARGET_NOT_FOUND, f"object '{obj.name}' has no modifier named '{name}'", at, cure),)
 
 
 def wrong_type(modifier: Block, expected: str, at: str) -> Findings:
-    """A finding when a modifier is of another type."""
+    """Yield a finding if a modifier is not of the expected type."""
     if modifier.type != expected:
         message = f"modifier '{modifier.name}' is of type {modifier.type}, not {expected}"
         yield conflict(message, at, f"Use type {modifier.type}, or name another modifier.")
 
 
 def animated_settings(scene: Scene, modifier: Block, settings: Any) -> Findings:
-    """Where a setting would not last, because keyframes or a driver have it."""
+    """Yield findings for settings that keyframes or a driver would overwrite."""
     for name, (rna, _) in requested(settings).items():
         path = modifier.path_from_id(rna.attribute)
         yield from channel_conflicts(scene, modifier.id_data, path, f"{AT}/{name}")
@@ -113,17 +112,17 @@ def animated_settings(scene: Scene, modifier: Block, settings: Any) -> Findings:
 
 
 def write(scene: Scene, obj: Block, modifier: Block, settings: Any) -> None:
-    """Write the given settings; the object must be open for writing."""
+    """Write the requested settings. The caller must have opened the object for writing."""
     for rna, value in requested(settings).values():
         setattr(modifier, rna.attribute, _to_blender(scene, rna, value))
     if isinstance(settings, NodesSettings) and settings.inputs:
         inputs.write(scene, modifier, settings.inputs)
-    # Blender does not notice writes to the inputs of a tree by itself.
+    # Blender does not notice writes to the inputs of a tree.
     obj.update_tag()
 
 
 def differences(scene: Scene, modifier: Block, settings: Any) -> Findings:
-    """How a modifier differs from the given settings."""
+    """Yield the differences between a modifier and the requested settings."""
     yield from differs("its type", settings.type, modifier.type, f"{AT}/type")
     if settings.type != modifier.type:
         return
@@ -132,11 +131,11 @@ def differences(scene: Scene, modifier: Block, settings: Any) -> Findings:
         yield from differs(f"its {name}", _plain(_to_blender(scene, rna, value)), _plain(actual), f"{AT}/{name}")
     if isinstance(settings, NodesSettings) and settings.inputs and modifier.node_group is not None:
         for identifier in inputs.differences(scene, modifier, settings.inputs):
-            yield from differs(f"that input {identifier} is as asked", True, False, f"{AT}/inputs")
+            yield from differs(f"that input {identifier} is as requested", True, False, f"{AT}/inputs")
 
 
 def stack_differences(obj: Block, modifier: Block, shown: Mapping[str, bool], index: int | None) -> Findings:
-    """How the visibility of a modifier, and its place in the stack where one is given, differ from what was requested."""
+    """Yield the differences of a modifier's visibility and, if `index` is not None, of its position in the stack."""
     for name, value in shown.items():
         if name == "show_render":
             label = "its visibility in renders"
@@ -144,7 +143,7 @@ def stack_differences(obj: Block, modifier: Block, shown: Mapping[str, bool], in
             label = "its visibility"
         yield from differs(label, value, getattr(modifier, name), f"/{name}")
     if index is not None:
-        yield from differs("its place", index, obj.modifiers.find(modifier.name), "/index")
+        yield from differs("its position", index, obj.modifiers.find(modifier.name), "/index")
 
 
 def _to_blender(scene: Scene, rna: BlenderProperty, value: Any) -> Any:
@@ -160,7 +159,7 @@ def _to_blender(scene: Scene, rna: BlenderProperty, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Datablocks by name, arrays as tuples: what can be compared and shown."""
+    """Return a comparable value: the name of a datablock, a tuple for an array, else the value itself."""
     if hasattr(value, "bl_rna"):
         return value.name
     if isinstance(value, str) or not hasattr(value, "__len__"):
@@ -171,17 +170,16 @@ def _plain(value: Any) -> Any:
 def _operand_problems(scene: Scene, settings: Any) -> Findings:
     name, expected = OPERANDS.get(settings.type, ("", ""))
     operand_name: str | None = getattr(settings, name, None)
+    operand: Block | None = None
     if operand_name is not None:
         operand = scene.find(Kind.OBJECT, operand_name)
-    else:
-        operand = None
     if operand is not None and operand.type != expected:
         message = f"object '{operand_name}' is of type {operand.type}, not {expected}"
         yield conflict(message, f"{AT}/{name}", f"Name a {expected.lower()} object.")
 
 
 def _layer_problems(obj: Block, settings: Any, name: str, word: str, layers: Any) -> Findings:
-    """Blender takes the name of a vertex group or UV map that is not there in silence; an empty one means none."""
+    """Yield a finding for an unknown vertex group or UV map, which Blender would accept silently. "" means none."""
     requested_name: str | None = getattr(settings, name, None)
     names = [layer.name for layer in layers]
     if requested_name and requested_name not in names:

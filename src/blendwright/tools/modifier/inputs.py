@@ -1,6 +1,7 @@
-"""The inputs of a geometry-nodes modifier: which there are, what fits them, and how they are written.
+"""Inputs of a geometry-nodes modifier: finding them by name, checking their values, writing and comparing.
 
-Blender takes unknown keys and unfit values in silence: all is checked against the tree's interface here."""
+Blender silently accepts unknown keys and unsuitable values, so this module checks all against the tree's interface.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
 REFERENCES = {f"NodeSocket{name.capitalize()}": kind for name, kind in SOCKET_KINDS.items()}
-# The kind of value that an input holds; a menu holds the number of its item.
+# The kind of value that an input contains; a menu contains the number of its item.
 VALUE_KINDS = {
     "NodeSocketFloat": "VALUE",
     "NodeSocketInt": "INT",
@@ -35,42 +36,46 @@ VALUE_KINDS = {
 
 
 def sockets_of(tree: Block) -> list[Block]:
-    """The inputs of a tree that hold a value."""
+    """Return the inputs of a tree that contain a value, which excludes geometry."""
     return [socket for socket in interface_sockets(tree, "INPUT") if socket.socket_type != "NodeSocketGeometry"]
 
 
 def problems(scene: Scene, tree: Block, inputs: Mapping[str, Any], at: str, modifier: Block | None = None) -> Findings:
-    """What speaks against giving these values to a tree's inputs. A modifier that has the tree knows the items of its menus."""
+    """Yield findings for values of a tree's inputs.
+
+    Menu items are checked only if `modifier` already uses the tree, because the modifier lists them.
+    """
     sockets = sockets_of(tree)
     for key, value in inputs.items():
         input_at = at + pointer_of([key])
         matches = _find(sockets, key)
         if len(matches) == 1:
-            unfit = list(_value_problems(scene, matches[0], value, input_at))
-            yield from unfit
-            if not unfit and modifier is not None and modifier.node_group == tree:
+            unsuitable = list(_value_problems(scene, matches[0], value, input_at))
+            yield from unsuitable
+            if not unsuitable and modifier is not None and modifier.node_group == tree:
                 yield from _menu_problems(modifier, matches[0], value, input_at)
         else:
             yield unclear_input(tree, matches, key, input_at)
 
 
 def inputs_named(tree: Block, key: str) -> list[Block]:
-    """The inputs of a tree that a key means; more than one when they share a name."""
+    """Return the inputs of a tree with this identifier or name; several inputs can share a name."""
     return _find(sockets_of(tree), key)
 
 
 def unclear_input(tree: Block, matches: list[Block], key: str, at: str) -> Finding:
-    """What is wrong with a key that does not mean exactly one input."""
+    """Return the finding for a key that matches no input or several."""
     if matches:
         keys = ", ".join(socket.identifier for socket in matches)
         return invalid(f"{len(matches)} inputs of '{tree.name}' are called '{key}'", at, f"Use an identifier: {keys}.")
     names = [socket.name for socket in sockets_of(tree)]
-    cure = did_you_mean(key, names, otherwise="Known inputs: " + (", ".join(names) or "none") + ".")
+    known_names = ", ".join(names) or "none"
+    cure = did_you_mean(key, names, otherwise=f"Known inputs: {known_names}.")
     return Finding(Fault.TARGET_NOT_FOUND, f"node group '{tree.name}' has no input '{key}'", at, cure)
 
 
 def animated_inputs(scene: Scene, modifier: Block, inputs: Mapping[str, Any], at: str) -> Findings:
-    """Where a value would not last, because keyframes or a driver have the input."""
+    """Yield findings for inputs whose value keyframes or a driver would overwrite."""
     for key in inputs:
         for socket in inputs_named(modifier.node_group, key):
             path = stored_inputs.data_path(modifier, socket.identifier)
@@ -78,13 +83,13 @@ def animated_inputs(scene: Scene, modifier: Block, inputs: Mapping[str, Any], at
 
 
 def write(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> None:
-    """Write values; the object must be open for writing."""
+    """Write values of inputs. The caller must have opened the object for writing."""
     for identifier, value in _blender_values(scene, modifier, inputs):
         stored_inputs.put_value(modifier, identifier, value)
 
 
 def differences(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) -> Iterator[str]:
-    """The names of inputs that hold something else."""
+    """Yield the identifiers of inputs whose value differs from the requested one."""
     for identifier, value in _blender_values(scene, modifier, inputs):
         if not same(value, stored_inputs.value_of(modifier, identifier)):
             yield identifier
@@ -104,9 +109,10 @@ def _blender_values(scene: Scene, modifier: Block, inputs: Mapping[str, Any]) ->
 
 
 def _find(sockets: list[Block], key: str) -> list[Block]:
-    return [socket for socket in sockets if socket.identifier == key] or [
-        socket for socket in sockets if socket.name == key
-    ]
+    by_identifier = [socket for socket in sockets if socket.identifier == key]
+    if by_identifier:
+        return by_identifier
+    return [socket for socket in sockets if socket.name == key]
 
 
 def _value_problems(scene: Scene, socket: Block, value: Any, at: str) -> Findings:
@@ -117,21 +123,23 @@ def _value_problems(scene: Scene, socket: Block, value: Any, at: str) -> Finding
         message = f"input '{socket.name}' takes the name of a {kind.label}, not {value!r}"
         yield invalid(message, at, f"Give the name of a {kind.label}.")
     elif socket.socket_type not in VALUE_KINDS:
-        yield invalid(f"inputs of type {socket.socket_type} cannot be set", at, "Leave it out.")
+        yield invalid(f"inputs of type {socket.socket_type} cannot be set", at, "Leave this input out.")
     else:
         for finding in islice(socket_value_problems(_socket_type(socket), value, at), 1):
             yield Finding(finding.fault, finding.message, at, finding.cure)
 
 
 def _socket_type(socket: Block) -> SocketType:
-    """An input as the checks of payloads see it. Blender itself would write any number into the property behind it."""
-    default, low, high = (to_json(getattr(socket, f"{name}_value", None)) for name in ("default", "min", "max"))
+    """Return the input's type and limits for the checks of payloads. Blender itself would accept any number."""
+    default = to_json(getattr(socket, "default_value", None))
+    low = to_json(getattr(socket, "min_value", None))
+    high = to_json(getattr(socket, "max_value", None))
     kind = VALUE_KINDS[socket.socket_type]
     return SocketType(socket.identifier, socket.name, socket.socket_type, kind, default, min=low, max=high)
 
 
 def _menu_problems(modifier: Block, socket: Block, value: Any, at: str) -> Findings:
-    """A number of a menu that stands for none of its items."""
+    """Yield a finding if a value is not the number of an item of the menu."""
     if socket.socket_type != "NodeSocketMenu":
         return
     numbers = stored_inputs.menu_items(modifier, socket.identifier)

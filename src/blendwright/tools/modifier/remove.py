@@ -1,4 +1,4 @@
-"""modifier.remove"""
+"""Tool modifier.remove"""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ROW = ("modifier.add", {"object": "Box", "name": "Row", "settings": {"type": "AR
 
 class RemoveModifierArgs(Args):
     object: ObjectName = Field(description="Name of the object.")
-    modifier: RemovedModifierName = Field(description="Name of the modifier to take away.")
+    modifier: RemovedModifierName = Field(description="Name of the modifier to remove.")
 
 
 class RemoveModifier(Tool[RemoveModifierArgs, ModifierResult]):
-    """Take a modifier away from an object, without applying it."""
+    """Remove a modifier from an object without applying it."""
 
     name = "modifier.remove"
     promises = DESTRUCTIVE_WRITE.writes_to(Kind.OBJECT, *blender_settings.REFERRED_KINDS).needs("modifier_write")

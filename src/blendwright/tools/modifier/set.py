@@ -1,4 +1,4 @@
-"""modifier.set"""
+"""Tool modifier.set"""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ EDGES = ("modifier.add", {"object": "Box", "name": "Edges", "settings": {"type":
 class SetModifierArgs(Args):
     object: ObjectName = Field(description="Name of the object.")
     modifier: ModifierName = Field(description="Name of the modifier.")
-    settings: Settings | None = optional("The modifier's type, and the settings to change; what is left out stays.")
-    index: Annotated[int, Field(ge=0, le=1000)] | None = optional("New place in the stack, 0 works first.")
-    show_viewport: bool | None = optional("Whether it works in the viewport.")
-    show_render: bool | None = optional("Whether it works in renders.")
+    settings: Settings | None = optional("The modifier's type, and the settings to change; omitted settings stay.")
+    index: Annotated[int, Field(ge=0, le=1000)] | None = optional("New position in the stack; 0 is evaluated first.")
+    show_viewport: bool | None = optional("Whether the modifier is active in the viewport.")
+    show_render: bool | None = optional("Whether the modifier is active in renders.")
 
 
 class SetModifier(Tool[SetModifierArgs, ModifierResult]):
-    """Change settings of a modifier, its visibility, or its place in the stack. Only what is given changes."""
+    """Change settings of a modifier, its visibility, or its position in the stack. Omitted arguments change nothing."""
 
     name = "modifier.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("modifier_write")

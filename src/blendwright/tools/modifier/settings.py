@@ -1,7 +1,8 @@
-"""The settings of each modifier type as typed models, and how each setting is kept in Blender.
+"""Typed models of the settings of each modifier type, and the table of how Blender stores each setting.
 
-One model per type, told apart by `type`. A setting that is left out keeps its value; on a new modifier that is Blender's default,
-or ours where `for_new` says so. This module knows no scene: `blender_settings.py` reads and writes by its table.
+Each type has one model, selected by `type`. An omitted setting keeps its value; on a new modifier it gets Blender's
+default, or the project's default that `for_new` sets. This module reads no scene: `blender_settings.py` reads and writes
+with its table.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class ModifierSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
     def for_new(self) -> Self:
-        """The settings of a new modifier: what follows from those that were given."""
+        """Return the settings for a new modifier, with values added that follow from the requested ones."""
         return self
 
 
@@ -46,21 +47,21 @@ class ArraySettings(ModifierSettings):
     count: int | None = optional("Copies, the first included.", ge=1, le=10_000)
     fit_length: LengthFloat | None = optional("Length to fill, in metres.")
     use_relative_offset: bool | None = optional("Step by multiples of the object's size.")
-    relative_offset: Vector3 | None = optional("Step in sizes of the object; turns it on.")
+    relative_offset: Vector3 | None = optional("Step in multiples of the object's size; sets use_relative_offset.")
     use_constant_offset: bool | None = optional("Step by a distance.")
     constant_offset: Vector3 | None = optional(
-        "Step in metres; turns it on, and on a new modifier the relative one off."
+        "Step in metres; sets use_constant_offset. On a new modifier it turns use_relative_offset off."
     )
     use_object_offset: bool | None = optional("Step by another object's transform.")
     offset_object: ObjectName | None = optional(
-        "Object whose transform is the step; turns it on, and on a new modifier the relative one off."
+        "Object whose transform is the step; sets use_object_offset. On a new modifier it turns use_relative_offset off."
     )
     use_merge_vertices: bool | None = optional("Join vertices of neighbouring copies.")
-    merge_threshold: LengthFloat | None = optional("Distance to join within, in metres.")
+    merge_threshold: LengthFloat | None = optional("Largest distance between vertices to join, in metres.")
 
     def for_new(self) -> Self:
-        other = self.constant_offset is not None or self.offset_object is not None
-        if other and self.relative_offset is None and self.use_relative_offset is None:
+        has_other_offset = self.constant_offset is not None or self.offset_object is not None
+        if has_other_offset and self.relative_offset is None and self.use_relative_offset is None:
             return self.model_copy(update={"use_relative_offset": False})
         return self
 
@@ -70,34 +71,32 @@ class BevelSettings(ModifierSettings):
 
     type: Literal["BEVEL"]
     width: LengthFloat | None = optional("Width in metres (for PERCENT: of the edges, in percent).")
-    segments: int | None = optional("Steps of the rounding.", ge=1, le=100)
-    affect: Literal["EDGES", "VERTICES"] | None = optional("What is rounded.")
-    limit_method: Literal["NONE", "ANGLE", "WEIGHT", "VGROUP"] | None = optional("Which edges.")
+    segments: int | None = optional("Number of segments across the bevel.", ge=1, le=100)
+    affect: Literal["EDGES", "VERTICES"] | None = optional("Whether edges or vertices are bevelled.")
+    limit_method: Literal["NONE", "ANGLE", "WEIGHT", "VGROUP"] | None = optional("How the bevelled edges are selected.")
     angle_limit_deg: float | None = optional("For ANGLE: edges sharper than this, in degrees.", ge=0.0, le=180.0)
     vertex_group: InnerName | None = optional("For VGROUP: name of the vertex group.")
-    offset_type: Literal["OFFSET", "WIDTH", "DEPTH", "PERCENT", "ABSOLUTE"] | None = optional(
-        "What the width measures."
-    )
-    profile: UnitFloat | None = optional("Shape of the rounding; 0.5 is round.")
+    offset_type: Literal["OFFSET", "WIDTH", "DEPTH", "PERCENT", "ABSOLUTE"] | None = optional("What `width` measures.")
+    profile: UnitFloat | None = optional("Shape of the bevel; 0.5 is round.")
     material: int | None = optional(
-        "Material slot of the new faces; -1 takes that of the neighbours.", ge=-1, le=32_767
+        "Material slot of the new faces; -1 takes that of the adjacent faces.", ge=-1, le=32_767
     )
     harden_normals: bool | None = optional("Keep the shading of the flat faces.")
-    use_clamp_overlap: bool | None = optional("Stop before bevels run into each other.")
-    loop_slide: bool | None = optional("Slide along edges where that keeps widths even.")
+    use_clamp_overlap: bool | None = optional("Limit the width so that bevels do not overlap.")
+    loop_slide: bool | None = optional("Slide along edges to keep widths even.")
 
 
 class BooleanSettings(ModifierSettings):
-    """Cut with, join with or keep what lies inside another mesh."""
+    """Cut with another mesh, join with it, or keep only the part inside it."""
 
     type: Literal["BOOLEAN"]
-    operation: Literal["DIFFERENCE", "UNION", "INTERSECT"] | None = optional("What is done.")
+    operation: Literal["DIFFERENCE", "UNION", "INTERSECT"] | None = optional("The operation.")
     object: ObjectName | None = optional("The other mesh object; needed on a new modifier.")
     solver: Literal["EXACT", "FLOAT", "MANIFOLD"] | None = optional(
         "FLOAT is called FAST before Blender 5.0; MANIFOLD needs Blender 4.5."
     )
-    use_self: bool | None = optional("Take care of a mesh that runs through itself (EXACT).")
-    use_hole_tolerant: bool | None = optional("Better results with open meshes (EXACT).")
+    use_self: bool | None = optional("Handle meshes that intersect themselves (EXACT).")
+    use_hole_tolerant: bool | None = optional("Improve results with open meshes (EXACT).")
 
 
 class MirrorSettings(ModifierSettings):
@@ -106,11 +105,11 @@ class MirrorSettings(ModifierSettings):
     type: Literal["MIRROR"]
     axes: Axes | None = optional("Axes to mirror along.")
     bisect_axes: Axes | None = optional("Axes along which the mesh is cut first.")
-    flip_axes: Axes | None = optional("Cut axes whose other side is kept.")
+    flip_axes: Axes | None = optional("Cut axes on which the other side is kept.")
     mirror_object: ObjectName | None = optional("Object to mirror about.")
     use_clip: bool | None = optional("Keep vertices from crossing the middle.")
     use_mirror_merge: bool | None = optional("Join vertices at the middle.")
-    merge_threshold: LengthFloat | None = optional("Distance to join within, in metres.")
+    merge_threshold: LengthFloat | None = optional("Largest distance between vertices to join, in metres.")
 
 
 class SolidifySettings(ModifierSettings):
@@ -118,12 +117,12 @@ class SolidifySettings(ModifierSettings):
 
     type: Literal["SOLIDIFY"]
     thickness: BoundedFloat | None = optional("Thickness in metres.")
-    offset: float | None = optional("Where it grows: -1 inward, 0 to both sides, 1 outward.", ge=-1.0, le=1.0)
+    offset: float | None = optional("Direction of growth: -1 inward, 0 both sides, 1 outward.", ge=-1.0, le=1.0)
     use_even_offset: bool | None = optional("Keep the thickness even at sharp corners.")
-    use_quality_normals: bool | None = optional("Slower normals, more even thickness.")
+    use_quality_normals: bool | None = optional("Compute better normals: slower, with a more even thickness.")
     use_rim: bool | None = optional("Close the rim.")
-    use_rim_only: bool | None = optional("Make the rim only.")
-    use_flip_normals: bool | None = optional("Turn the faces around.")
+    use_rim_only: bool | None = optional("Create only the rim.")
+    use_flip_normals: bool | None = optional("Flip the faces.")
     material_offset: int | None = optional("Added to the material slot of the new side.", ge=-32_768, le=32_767)
 
 
@@ -138,8 +137,8 @@ class SubsurfSettings(ModifierSettings):
     uv_smooth: Literal["NONE", KeptCorners, "PRESERVE_BOUNDARIES", "SMOOTH_ALL"] | None = optional(
         "Smoothing of UV maps."
     )
-    use_creases: bool | None = optional("Honour creased edges.")
-    use_limit_surface: bool | None = optional("Put vertices where endless subdivision would.")
+    use_creases: bool | None = optional("Use edge creases.")
+    use_limit_surface: bool | None = optional("Put vertices on the surface that infinite subdivision would give.")
 
     def for_new(self) -> Self:
         if self.levels is not None and self.render_levels is None:
@@ -153,11 +152,13 @@ class DecimateSettings(ModifierSettings):
     type: Literal["DECIMATE"]
     decimate_type: Literal["COLLAPSE", "UNSUBDIV", "DISSOLVE"] | None = optional("The method.")
     ratio: UnitFloat | None = optional("For COLLAPSE: share of the faces to keep.")
-    use_collapse_triangulate: bool | None = optional("For COLLAPSE: leave triangles.")
+    use_collapse_triangulate: bool | None = optional("For COLLAPSE: keep the triangles that it creates.")
     use_symmetry: bool | None = optional("For COLLAPSE: keep symmetry.")
     symmetry_axis: Axis | None = optional("Axis of the symmetry.")
-    iterations: int | None = optional("For UNSUBDIV: how often.", ge=0, le=100)
-    angle_limit_deg: float | None = optional("For DISSOLVE: flatter angles than this go, in degrees.", ge=0.0, le=180.0)
+    iterations: int | None = optional("For UNSUBDIV: number of iterations.", ge=0, le=100)
+    angle_limit_deg: float | None = optional(
+        "For DISSOLVE: angles below this are dissolved, in degrees.", ge=0.0, le=180.0
+    )
 
 
 class ScrewSettings(ModifierSettings):
@@ -172,12 +173,12 @@ class ScrewSettings(ModifierSettings):
     )
     iterations: int | None = optional("Number of turns.", ge=1, le=1000)
     axis: Axis | None = optional("Axis to turn around.")
-    object: ObjectName | None = optional("Object whose axis is taken instead of the own one.")
+    object: ObjectName | None = optional("Object whose axis is used instead of this object's.")
     use_merge_vertices: bool | None = optional("Join vertices that meet.")
-    merge_threshold: LengthFloat | None = optional("Distance to join within, in metres.")
+    merge_threshold: LengthFloat | None = optional("Largest distance between vertices to join, in metres.")
     use_smooth_shade: bool | None = optional("Shade the faces smooth.")
-    use_normal_calculate: bool | None = optional("Work out which way faces look.")
-    use_normal_flip: bool | None = optional("Turn the faces around.")
+    use_normal_calculate: bool | None = optional("Compute the direction of the faces.")
+    use_normal_flip: bool | None = optional("Flip the faces.")
 
     def for_new(self) -> Self:
         if self.steps is not None and self.render_steps is None:
@@ -190,16 +191,18 @@ class DisplaceSettings(ModifierSettings):
 
     type: Literal["DISPLACE"]
     strength: BoundedFloat | None = optional("Distance in metres for a full texture value.")
-    mid_level: BoundedFloat | None = optional("Texture value that does not move anything.")
-    direction: Literal["X", "Y", "Z", "NORMAL", "CUSTOM_NORMAL", "RGB_TO_XYZ"] | None = optional("Where vertices go.")
-    space: Literal["LOCAL", "GLOBAL"] | None = optional("Whose axes, for X, Y and Z.")
-    texture: Annotated[Name, uses(Kind.TEXTURE)] | None = optional(
-        "Name of a texture; without one all vertices go equally far."
+    mid_level: BoundedFloat | None = optional("Texture value that moves no vertex.")
+    direction: Literal["X", "Y", "Z", "NORMAL", "CUSTOM_NORMAL", "RGB_TO_XYZ"] | None = optional(
+        "Direction of movement."
     )
-    texture_coords: Literal["LOCAL", "GLOBAL", "OBJECT", "UV"] | None = optional("How it is mapped.")
-    texture_coords_object: ObjectName | None = optional("For OBJECT: the object that maps it.")
+    space: Literal["LOCAL", "GLOBAL"] | None = optional("For X, Y and Z: local or global axes.")
+    texture: Annotated[Name, uses(Kind.TEXTURE)] | None = optional(
+        "Name of a texture; without one all vertices move equally far."
+    )
+    texture_coords: Literal["LOCAL", "GLOBAL", "OBJECT", "UV"] | None = optional("Coordinates that map the texture.")
+    texture_coords_object: ObjectName | None = optional("For OBJECT: the object whose coordinates map the texture.")
     uv_layer: AttributeName | None = optional("For UV: name of the UV map.")
-    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+    vertex_group: InnerName | None = optional("Vertex group that limits the effect.")
 
 
 class WireframeSettings(ModifierSettings):
@@ -207,11 +210,11 @@ class WireframeSettings(ModifierSettings):
 
     type: Literal["WIREFRAME"]
     thickness: LengthFloat | None = optional("Thickness of the bars in metres.")
-    offset: float | None = optional("Where they grow: -1 inward, 0 to both sides, 1 outward.", ge=-1.0, le=1.0)
-    use_replace: bool | None = optional("Without the faces: only the bars are left.")
-    use_boundary: bool | None = optional("Also along open borders.")
+    offset: float | None = optional("Direction of growth: -1 inward, 0 both sides, 1 outward.", ge=-1.0, le=1.0)
+    use_replace: bool | None = optional("Remove the faces and keep only the bars.")
+    use_boundary: bool | None = optional("Also make bars along open borders.")
     use_even_offset: bool | None = optional("Keep the thickness even at sharp corners.")
-    use_relative_offset: bool | None = optional("Thickness by the length of the edges.")
+    use_relative_offset: bool | None = optional("Scale the thickness with the length of the edges.")
     material_offset: int | None = optional("Added to the material slot of the bars.", ge=-32_768, le=32_767)
 
 
@@ -219,21 +222,21 @@ class SimpleDeformSettings(ModifierSettings):
     """Twist, bend, taper or stretch the whole object along an axis."""
 
     type: Literal["SIMPLE_DEFORM"]
-    deform_method: Literal["TWIST", "BEND", "TAPER", "STRETCH"] | None = optional("What is done.")
+    deform_method: Literal["TWIST", "BEND", "TAPER", "STRETCH"] | None = optional("The deformation.")
     angle_deg: BoundedFloat | None = optional("For TWIST and BEND: angle in degrees.")
-    factor: BoundedFloat | None = optional("For TAPER and STRETCH: how much; 0 is nothing.")
-    deform_axis: Axis | None = optional("Axis to work along.")
-    origin: ObjectName | None = optional("Object whose place and axes count instead of the own ones.")
+    factor: BoundedFloat | None = optional("For TAPER and STRETCH: strength; 0 has no effect.")
+    deform_axis: Axis | None = optional("Axis of the deformation.")
+    origin: ObjectName | None = optional("Object whose location and axes are used instead of this object's.")
     limits: Annotated[list[UnitFloat], Field(min_length=2, max_length=2)] | None = optional(
-        "Which part along the axis, from 0 to 1."
+        "Start and end of the deformed part along the axis, from 0 to 1."
     )
-    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+    vertex_group: InnerName | None = optional("Vertex group that limits the effect.")
 
     @model_validator(mode="after")
     def _one_amount(self) -> Self:
-        # Blender keeps both in one number.
+        # Blender stores both in one number.
         if self.angle_deg is not None and self.factor is not None:
-            raise ValueError("give angle_deg for TWIST and BEND, factor for TAPER and STRETCH, not both")
+            raise ValueError("give angle_deg for TWIST and BEND, or factor for TAPER and STRETCH, not both")
         return self
 
 
@@ -245,27 +248,27 @@ class CurveSettings(ModifierSettings):
     deform_axis: Literal["POS_X", "POS_Y", "POS_Z", "NEG_X", "NEG_Y", "NEG_Z"] | None = optional(
         "Axis of the object that follows the curve."
     )
-    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+    vertex_group: InnerName | None = optional("Vertex group that limits the effect.")
 
 
 class ShrinkwrapSettings(ModifierSettings):
     """Put the vertices onto the surface of another object."""
 
     type: Literal["SHRINKWRAP"]
-    target: ObjectName | None = optional("The mesh object to lie on; needed on a new modifier.")
+    target: ObjectName | None = optional("The mesh object to wrap onto; needed on a new modifier.")
     wrap_method: Literal["NEAREST_SURFACEPOINT", "PROJECT", "NEAREST_VERTEX", "TARGET_PROJECT"] | None = optional(
-        "How a place on the target is found."
+        "How the point on the target is determined."
     )
     wrap_mode: Literal["ON_SURFACE", "INSIDE", "OUTSIDE", "OUTSIDE_SURFACE", "ABOVE_SURFACE"] | None = optional(
-        "On which side of the surface."
+        "Side of the surface for the vertices."
     )
     offset: BoundedFloat | None = optional("Distance from the surface in metres.")
-    use_project_x: bool | None = optional("For PROJECT: along X.")
-    use_project_y: bool | None = optional("For PROJECT: along Y.")
-    use_project_z: bool | None = optional("For PROJECT: along Z.")
-    use_negative_direction: bool | None = optional("For PROJECT: also backward.")
-    use_positive_direction: bool | None = optional("For PROJECT: also forward.")
-    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+    use_project_x: bool | None = optional("For PROJECT: project along X.")
+    use_project_y: bool | None = optional("For PROJECT: project along Y.")
+    use_project_z: bool | None = optional("For PROJECT: project along Z.")
+    use_negative_direction: bool | None = optional("For PROJECT: also project backward.")
+    use_positive_direction: bool | None = optional("For PROJECT: also project forward.")
+    vertex_group: InnerName | None = optional("Vertex group that limits the effect.")
 
 
 class CastSettings(ModifierSettings):
@@ -273,49 +276,49 @@ class CastSettings(ModifierSettings):
 
     type: Literal["CAST"]
     cast_type: Literal["SPHERE", "CYLINDER", "CUBOID"] | None = optional("The shape.")
-    factor: BoundedFloat | None = optional("How much: 0 nothing, 1 fully.")
-    radius: LengthFloat | None = optional("Only what is nearer than this is moved; 0: everything.")
-    size: LengthFloat | None = optional("Size of the shape; 0: that of the object.")
-    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+    factor: BoundedFloat | None = optional("Strength: 0 has no effect, 1 gives the full shape.")
+    radius: LengthFloat | None = optional("Only vertices within this distance move; 0 moves all.")
+    size: LengthFloat | None = optional("Size of the shape; 0 takes the size of the object.")
+    vertex_group: InnerName | None = optional("Vertex group that limits the effect.")
 
 
 class SmoothSettings(ModifierSettings):
     """Even out bumps."""
 
     type: Literal["SMOOTH"]
-    factor: BoundedFloat | None = optional("How much, each time.")
-    iterations: int | None = optional("How often.", ge=0, le=1000)
-    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+    factor: BoundedFloat | None = optional("Strength of each repetition.")
+    iterations: int | None = optional("Number of repetitions.", ge=0, le=1000)
+    vertex_group: InnerName | None = optional("Vertex group that limits the effect.")
 
 
 class WeldSettings(ModifierSettings):
     """Join vertices that are close to each other."""
 
     type: Literal["WELD"]
-    merge_threshold: LengthFloat | None = optional("Distance to join within, in metres.")
-    mode: Literal["ALL", "CONNECTED"] | None = optional("All vertices, or only along edges.")
-    vertex_group: InnerName | None = optional("Vertex group that limits it.")
+    merge_threshold: LengthFloat | None = optional("Largest distance between vertices to join, in metres.")
+    mode: Literal["ALL", "CONNECTED"] | None = optional("Join all near vertices, or only vertices connected by edges.")
+    vertex_group: InnerName | None = optional("Vertex group that limits the effect.")
 
 
 class TriangulateSettings(ModifierSettings):
-    """Make triangles of all faces."""
+    """Convert all faces to triangles."""
 
     type: Literal["TRIANGULATE"]
     quad_method: Literal["BEAUTY", "FIXED", "FIXED_ALTERNATE", "SHORTEST_DIAGONAL", "LONGEST_DIAGONAL"] | None = (
-        optional("How quads are cut.")
+        optional("How quads are split.")
     )
-    ngon_method: Literal["BEAUTY", "CLIP"] | None = optional("How faces with more corners are cut.")
-    min_vertices: int | None = optional("Only faces with at least so many corners.", ge=4, le=1000)
+    ngon_method: Literal["BEAUTY", "CLIP"] | None = optional("How faces with more than four corners are split.")
+    min_vertices: int | None = optional("Smallest number of corners of the faces to split.", ge=4, le=1000)
 
 
 class WeightedNormalSettings(ModifierSettings):
-    """Shade by large faces, so that bevelled edges look clean."""
+    """Weight normals by face size, so that bevelled edges look clean."""
 
     type: Literal["WEIGHTED_NORMAL"]
-    mode: Literal["FACE_AREA", "CORNER_ANGLE", "FACE_AREA_WITH_ANGLE"] | None = optional("What counts more.")
-    weight: int | None = optional("How much more, 50 is even.", ge=1, le=100)
+    mode: Literal["FACE_AREA", "CORNER_ANGLE", "FACE_AREA_WITH_ANGLE"] | None = optional("What determines the weight.")
+    weight: int | None = optional("Strength of the weighting; 50 is even.", ge=1, le=100)
     keep_sharp: bool | None = optional("Leave sharp edges sharp.")
-    use_face_influence: bool | None = optional("By the face strength of bevels.")
+    use_face_influence: bool | None = optional("Use the face strength that bevels set.")
 
 
 class NodesSettings(ModifierSettings):
@@ -347,7 +350,7 @@ ModifierType = Literal[
 
 @dataclass(frozen=True, slots=True)
 class BlenderProperty:
-    """How a setting is kept: under which attribute, in which form, and which switch it turns on."""
+    """The storage of a setting in Blender: the attribute, its form, and the switch that the setting turns on."""
 
     attribute: str
     form: Literal["plain", "degrees", "axes", "solver"] = "plain"
@@ -355,7 +358,7 @@ class BlenderProperty:
     switch: str | None = None
 
 
-# Settings that are not simply the attribute of the same name; a name means the same in every type that has it.
+# Settings that differ from the attribute of the same name; a name means the same in every type that has it.
 SPECIAL: dict[str, BlenderProperty] = {
     "relative_offset": BlenderProperty("relative_offset_displace", switch="use_relative_offset"),
     "constant_offset": BlenderProperty("constant_offset_displace", switch="use_constant_offset"),
@@ -374,12 +377,15 @@ SPECIAL: dict[str, BlenderProperty] = {
     "texture": BlenderProperty("texture", refers_to=Kind.TEXTURE),
     "node_group": BlenderProperty("node_group", refers_to=Kind.NODE_GROUP),
 }
-# Handled separately: the discriminator, and the inputs of a tree, which are custom properties.
+# Handled separately: the discriminator, and the inputs of a tree.
 SEPARATE = frozenset({"type", "inputs"})
 
 
 def requested(settings: ModifierSettings) -> dict[str, tuple[BlenderProperty, Any]]:
-    """The settings that are not left out, by name, with how Blender keeps them; switches that they turn on come along."""
+    """Return the settings that are not omitted, by name, each with how Blender stores it.
+
+    The result also includes the switches that these settings turn on.
+    """
     by_name: dict[str, tuple[BlenderProperty, Any]] = {}
     for name in type(settings).model_fields:
         value = getattr(settings, name)

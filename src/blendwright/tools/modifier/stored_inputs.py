@@ -1,8 +1,9 @@
-"""Where Blender keeps the inputs of a geometry-nodes modifier.
+"""Access to the stored inputs of a geometry-nodes modifier on every Blender version.
 
-Up to Blender 5.1 they are custom properties of the modifier: `Socket_2`, `Socket_2_use_attribute`, `Socket_2_attribute_name`.
-From 5.2 on each is a struct under `modifier.properties.inputs` with a type, a value and the name of an attribute, and a
-menu's value is the name of its item. Callers speak of numbers of items on every Blender."""
+Up to Blender 5.1, inputs are custom properties of the modifier: `Socket_2`, `Socket_2_use_attribute`,
+`Socket_2_attribute_name`. Since 5.2 each is a struct under `modifier.properties.inputs` with a type, a value and the name
+of an attribute, and a menu's value is the name of its item. Callers use the numbers of menu items on every Blender.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +16,14 @@ FROM_ATTRIBUTE, FROM_VALUE = "ATTRIBUTE", "VALUE"
 
 
 def has_input(modifier: Block, identifier: str) -> bool:
-    """Whether the modifier knows of an input: one of a group that was changed since may still be missing."""
+    """Return True if the modifier has stored the input. It can lack inputs of a group that changed since."""
     if not _has_structs(modifier):
         return identifier in modifier
     return modifier.properties is not None and identifier in modifier.properties.inputs.bl_rna.properties
 
 
 def value_of(modifier: Block, identifier: str) -> Any:
-    """What an input holds; None where it holds nothing."""
+    """Return the stored value of an input, or None if it has none."""
     if not _has_structs(modifier):
         value = modifier.get(identifier)
         if hasattr(value, "to_list"):
@@ -41,7 +42,7 @@ def value_of(modifier: Block, identifier: str) -> Any:
 
 
 def put_value(modifier: Block, identifier: str, value: Any) -> None:
-    """Write an input; the object must be open for writing."""
+    """Write the value of an input. The caller must have opened the object for writing."""
     if not _has_structs(modifier):
         modifier[identifier] = value
         return
@@ -53,7 +54,7 @@ def put_value(modifier: Block, identifier: str, value: Any) -> None:
 
 
 def attribute_of(modifier: Block, identifier: str) -> str | None:
-    """The attribute that an input is read from; None when it has a value of its own."""
+    """Return the name of the attribute that supplies an input, or None if the input uses its value."""
     if _has_structs(modifier):
         struct = _struct(modifier, identifier)
         if struct.type == FROM_ATTRIBUTE:
@@ -65,7 +66,7 @@ def attribute_of(modifier: Block, identifier: str) -> str | None:
 
 
 def put_attribute(modifier: Block, identifier: str, attribute: str | None) -> None:
-    """Let an input be read from an attribute, or with None from its value; what cannot be read from any has a value anyway."""
+    """Make an attribute supply an input, or its value if `attribute` is None. Inputs that allow no attribute ignore this."""
     if _has_structs(modifier):
         struct = _struct(modifier, identifier)
         if attribute is not None:
@@ -82,30 +83,28 @@ def put_attribute(modifier: Block, identifier: str, attribute: str | None) -> No
 
 
 def all_of(modifier: Block) -> dict[str, Any]:
-    """Everything that the inputs hold, on every Blender under the names that the custom properties of the older ones have."""
+    """Return all stored data of the inputs, under the names of the custom properties of Blender 5.1 and earlier."""
     if not _has_structs(modifier):
         return {key: modifier[key] for key in modifier.keys()}  # noqa: SIM118 - a bpy_struct is no mapping
-    found: dict[str, Any] = {}
-    if modifier.properties is not None:
-        structs = modifier.properties.inputs
-    else:
-        structs = None
-    for prop in structs.bl_rna.properties if structs is not None else ():
-        if prop.is_runtime:
-            fields = getattr(structs, prop.identifier).bl_rna.properties
-        else:
-            fields = ()
+    if modifier.properties is None:
+        return {}
+    stored: dict[str, Any] = {}
+    structs = modifier.properties.inputs
+    for prop in structs.bl_rna.properties:
+        if not prop.is_runtime:
+            continue
+        struct = _struct(modifier, prop.identifier)
+        fields = struct.bl_rna.properties
         if "value" in fields:
-            found[prop.identifier] = value_of(modifier, prop.identifier)
+            stored[prop.identifier] = value_of(modifier, prop.identifier)
         if "attribute_name" in fields:
-            struct = _struct(modifier, prop.identifier)
-            found[f"{prop.identifier}_use_attribute"] = struct.type == FROM_ATTRIBUTE
-            found[f"{prop.identifier}_attribute_name"] = struct.attribute_name
-    return found
+            stored[f"{prop.identifier}_use_attribute"] = struct.type == FROM_ATTRIBUTE
+            stored[f"{prop.identifier}_attribute_name"] = struct.attribute_name
+    return stored
 
 
 def menu_items(modifier: Block, identifier: str) -> dict[int, str]:
-    """The names of a menu's items by their number; empty for what is no menu, and for a menu without items."""
+    """Return the names of a menu's items by number. The result is empty for other inputs and for menus without items."""
     if _has_structs(modifier):
         prop = _struct(modifier, identifier).bl_rna.properties["value"]
         if prop.type == "ENUM":
@@ -118,7 +117,7 @@ def menu_items(modifier: Block, identifier: str) -> dict[int, str]:
 
 
 def data_path(modifier: Block, identifier: str) -> str:
-    """The path that keyframes and drivers of an input's value have."""
+    """Return the data path of an input's value for keyframes and drivers."""
     if _has_structs(modifier):
         return f"{modifier.path_from_id()}.properties.inputs.{identifier}.value"
     return modifier.path_from_id() + custom_path(identifier)

@@ -1,13 +1,13 @@
-"""Applies edits to a node tree; each is checked and read back.
+"""Editing of node trees: each edit is checked before it is written and compared afterwards.
 
-The tree must be free to be written: a new one, or a copy that will replace the original. A node's id is its name, which is saved
-with the file and is part of the fingerprint; the ids that a sort of tree gives ('group_input', 'group_output', 'output') also mean
-its own nodes where those have another name.
+The caller must own the tree: a new one, or a copy that will replace the original. A node's id is its name, which is saved
+in the file and is part of the fingerprint. The ids that a sort of tree reserves ('group_input', 'group_output', 'output')
+also select the matching nodes of a tree where these have other names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from blendwright.nodes import edits
@@ -30,7 +30,7 @@ MENU, MENU_VALUE = "FunctionNodeInputMenu", "value"
 
 
 class TreeEditor:
-    """`tree` is written; `group` is the node group or tree that it is, or that it will replace."""
+    """An editor that writes to `tree`. `group` is the node group or tree that `tree` is, or that it will replace."""
 
     def __init__(self, scene: Scene, tree: Block, group: Block, sort: TreeSort = GEOMETRY_GROUP) -> None:
         self._scene = scene
@@ -38,23 +38,23 @@ class TreeEditor:
         self._tree = tree
         self._group = group
         self._interface = InterfaceEditor(scene, tree)
-        # Values of nodes that make a menu: id, name of an item, pointer.
+        # Values of nodes that supply a menu: id, name of an item, JSON pointer.
         self._menus: list[tuple[str, Any, str]] = []
         self.notes: list[str] = []
-        """What was spelled as another Blender does, one sentence each."""
+        """One sentence for each payload spelling that belongs to another Blender version."""
 
     def apply_all(self, changes: Iterable[edits.Edit]) -> None:
-        """Apply edits in their order. Defaults of menus come last, when the tree says which items there are."""
+        """Apply edits in their order. Defaults of menus come last, when the tree has their items."""
         words = catalogue_for(self._scene.version, self._sort.kind)
         nodes = Nodes(self._type_of, self._sockets_of)
         for edit in changes:
             if words:
-                here = respelled(edit, words, nodes)
+                native = respelled(edit, words, nodes)
             else:
-                here = Respelled([edit], [])
-            self.notes += here.notes
-            for each in here.edits:
-                self._apply(each)
+                native = Respelled([edit], [])
+            self.notes += native.notes
+            for native_edit in native.edits:
+                self._apply(native_edit)
         for node_id, value, at in self._menus:
             properties.write_property(self._scene, self._node(node_id, at), MENU_VALUE, value, at, group=self._group)
         self._interface.finish()
@@ -110,10 +110,8 @@ class TreeEditor:
         node = self.find(node_id)
         if node is None:
             names = [node.name for node in self._tree.nodes]
-            cure = did_you_mean(
-                node_id, names, otherwise=f"Create it first, or name one of the {len(names)} there are."
-            )
-            raise StepError.of(Fault.TARGET_NOT_FOUND, f"there is no node '{node_id}'", at=at, cure=cure)
+            cure = did_you_mean(node_id, names, otherwise=f"Create it first, or name one of the {len(names)} nodes.")
+            raise StepError.of(Fault.TARGET_NOT_FOUND, f"node '{node_id}' does not exist", at=at, cure=cure)
         return node
 
     def _add(self, edit: edits.AddNode) -> None:
@@ -121,16 +119,20 @@ class TreeEditor:
         if node is None:
             node = self._create(edit.id, edit.bl_idname, f"{edit.at}/bl_idname")
         elif not edit.exist_ok and not self._sort.is_given(edit.id, edit.bl_idname):
-            message = f"there is already a node '{edit.id}'"
-            cure = "Choose another id, or delete it first."
+            message = f"node '{edit.id}' already exists"
+            cure = "Choose another id, or delete the node first."
             raise StepError.of(Fault.SCENE_CONFLICT, message, at=edit.id_at, cure=cure)
         elif node.bl_idname != edit.bl_idname:
             message = f"node '{edit.id}' is a {node.bl_idname}, not a {edit.bl_idname}"
-            cure = "Use another id, or remove it first."
+            cure = "Use another id, or remove the node first."
             raise StepError.of(Fault.SCENE_CONFLICT, message, at=edit.id_at, cure=cure)
         self._set_properties(node, edit.properties, f"{edit.at}/properties")
-        (old_x, old_y), (x, y) = node.location, edit.location
-        node.location = (old_x if x is None else x, old_y if y is None else y)
+        x, y = edit.location
+        if x is None:
+            x = node.location[0]
+        if y is None:
+            y = node.location[1]
+        node.location = (x, y)
 
     def _create(self, node_id: str, bl_idname: str, at: str) -> Block:
         fonts = self._scene.names(Kind.FONT)
@@ -143,21 +145,28 @@ class TreeEditor:
         node.location = (0.0, 0.0)
         node.select = False
         if bl_idname == self._sort.output_type and bl_idname in ENDS - {INPUT, OUTPUT}:
-            self._activate(node)  # whoever adds an output wants to see what comes to it
-        # The first node that writes text brings the built-in font along as a datablock; from Blender 5.1 on in an input.
-        for font in (getattr(node, "font", None), *(each.default_value for each in node.inputs if each.type == "FONT")):
-            if font is not None and font.name not in fonts:
-                self._scene.adopt(Kind.FONT, font, font.name)
+            self._activate(node)  # a caller that adds an output expects it to be the active one
+        self._adopt_new_fonts(node, fonts)
         return node
 
+    def _adopt_new_fonts(self, node: Block, known_names: Container[str]) -> None:
+        """Adopt the built-in font, which Blender adds as a datablock together with the first node that writes text."""
+        fonts = [getattr(node, "font", None)]
+        # Since Blender 5.1 the font is the value of an input.
+        fonts += [socket.default_value for socket in node.inputs if socket.type == "FONT"]
+        for font in fonts:
+            if font is not None and font.name not in known_names:
+                self._scene.adopt(Kind.FONT, font, font.name)
+
     def _activate(self, node: Block) -> None:
-        for other in self._others(node) if hasattr(node, ACTIVE_OUTPUT) else ():
-            other.is_active_output = False
-        if hasattr(node, ACTIVE_OUTPUT):
-            node.is_active_output = True
+        if not hasattr(node, ACTIVE_OUTPUT):
+            return
+        for output in self._same_type_nodes(node):
+            output.is_active_output = False
+        node.is_active_output = True
 
     def _remove_all(self) -> None:
-        """Leave the given nodes only, bare: a new one each, so that nothing of an old one stays."""
+        """Replace all nodes by new, empty ones with the reserved ids, so that no data of an old node stays."""
         self._tree.nodes.clear()
         for node_id, bl_idname in self._sort.given.items():
             self._create(node_id, bl_idname, "")
@@ -170,15 +179,15 @@ class TreeEditor:
             self._renumber(socket)
 
     def _set_properties(self, node: Block, values: Mapping[str, Any], at: str) -> None:
-        if values:
-            catalogue = catalogue_for(self._scene.version, self._sort.kind)
-        else:
-            catalogue = None
+        if not values:
+            return
+        names = sorted(values)
+        catalogue = catalogue_for(self._scene.version, self._sort.kind)
         if catalogue:
             node_type = catalogue.find(node.bl_idname)
-        else:
-            node_type = None
-        for name in node_type.in_order(values) if node_type else sorted(values):
+            if node_type:
+                names = node_type.in_order(values)
+        for name in names:
             self._set_property(node, name, values[name], f"{at}/{name}")
 
     def _set_property(self, node: Block, name: str, value: Any, at: str) -> None:
@@ -201,17 +210,17 @@ class TreeEditor:
         if frame is not None and (frame.bl_idname != FRAME or frame == node):
             message = f"'{value}' is a {frame.bl_idname}, not a frame around '{node.name}'"
             raise invalid(message, at, "Name a NodeFrame.")
-        # Blender keeps the place on the screen and changes the location, which is relative to the frame.
+        # Blender keeps the position on the screen and changes the location, which is relative to the frame.
         location = tuple(node.location)
         node.parent = frame
-        if node.parent != frame:  # in silence, where the frame is inside the node
+        if node.parent != frame:  # Blender silently refuses a frame that is inside the node
             cure = "Take it out of that frame first: set its parent to null."
             raise invalid(f"frame '{value}' is inside '{node.name}' itself", at, cure)
         node.location = location
 
     def _pair(self, node: Block, value: Any, at: str) -> None:
         if value is None:
-            raise invalid("the first node of a zone needs its last", at, "Give the id of the last node.")
+            raise invalid("the first node of a zone needs its last node", at, "Give the id of the last node.")
         last = self._node(str(value), at)
         if node.paired_output == last:
             return
@@ -222,8 +231,8 @@ class TreeEditor:
     def _set_input(self, edit: edits.SetInput) -> None:
         socket = self._socket(edit.socket, "inputs", off=True)
         if not values.has_value(socket):
-            message = f"input '{edit.socket.socket}' of node '{socket.node.name}' holds no value"
-            raise invalid(message, edit.socket.socket_at, "Link something to it.")
+            message = f"input '{edit.socket.socket}' of node '{socket.node.name}' has no value of its own"
+            raise invalid(message, edit.socket.socket_at, "Link an output to it.")
         values.write_socket_value(self._scene, socket, socket.type, edit.value, f"{edit.at}/value")
 
     # ------------------------------------------------------------------ links
@@ -233,16 +242,16 @@ class TreeEditor:
         return sockets.find_socket(node, getattr(node, side), ref.socket, ref.socket_at, off=off)
 
     def _link(self, source: Block, target: Block, at: str) -> None:
-        """Link an output to an input. Cycles are allowed here: a gate reports them, and another edit may undo them."""
+        """Link an output to an input. Cycles are allowed here: a gate reports them, and a later edit may remove them."""
         if target.is_linked and any(link.from_socket == source for link in target.links):
-            return  # linking again would spoil the order in a multi-input socket (Blender 5.0)
+            return  # linking again would change the order in a multi-input socket (Blender 5.0)
         link = self._tree.links.new(source, target)
         if link is None or (not link.is_valid and not self._closes_cycle(source.node, target.node)):
             message = (
                 f"'{source.name}' of '{source.node.name}' ({source.type}) cannot be linked to "
                 f"'{target.name}' of '{target.node.name}' ({target.type})"
             )
-            cure = "Link sockets of the same type, or put a node that converts between them."
+            cure = "Link sockets of the same type, or add a node that converts between them."
             raise invalid(message, at, cure)
 
     def _closes_cycle(self, source: Block, target: Block) -> bool:
@@ -252,20 +261,17 @@ class TreeEditor:
         ends = [end for end in (edit.source, edit.target) if end is not None]
         if edit.missing_ok and any(self.find(end.node) is None for end in ends):
             return
+        source = target = None
         if edit.source:
             source = self._socket(edit.source, "outputs")
-        else:
-            source = None
         if edit.target:
             target = self._socket(edit.target, "inputs")
-        else:
-            target = None
         if not self._remove_links(source, target) and not edit.missing_ok:
             cure = "Leave the operation out."
-            raise StepError.of(Fault.TARGET_NOT_FOUND, "there is no such link", at=edit.at, cure=cure)
+            raise StepError.of(Fault.TARGET_NOT_FOUND, "this link does not exist", at=edit.at, cure=cure)
 
     def _remove_links(self, source: Block | None, target: Block | None) -> int:
-        """Remove the links between two sockets, or all of one; how many there were."""
+        """Remove the links between two sockets, or all links of one socket. Return the number of removed links."""
         if target is not None:
             socket = target
         else:
@@ -280,7 +286,7 @@ class TreeEditor:
         return len(removed)
 
     def _renumber(self, socket: Block) -> None:
-        """Links of a multi-input socket are numbered, and removing one leaves a gap that the next one falls into."""
+        """Close the gaps in the numbering of a multi-input socket, because a later link would fall into a gap."""
         links = links_in_order(socket)
         if [link.multi_input_sort_id for link in links] == list(range(len(links))):
             return
@@ -290,18 +296,18 @@ class TreeEditor:
         for source, muted in sources:
             self._tree.links.new(source, socket).is_muted = muted
 
-    # ------------------------------------------------------------------ the whole
+    # ------------------------------------------------------------------ group inputs and outputs
 
     def _ensure_single_io(self) -> None:
-        """One group input and one group output: the links of others move to the first, and the others are removed."""
+        """Keep one group input and one group output: move the links of further ones to the first, then remove these."""
         first = self._ensure_group_node(GROUP_INPUT, INPUT, (-200.0, 0.0))
-        for node in self._others(first):
+        for node in self._same_type_nodes(first):
             for output in node.outputs:
                 for target in [link.to_socket for link in output.links]:
                     self._replace_source(target, output, _same_socket(output, first.outputs))
             self._remove(node)
         last = self._ensure_group_node(GROUP_OUTPUT, OUTPUT, (200.0, 0.0))
-        for node in self._others(last):
+        for node in self._same_type_nodes(last):
             for target in node.inputs:
                 into = _same_socket(target, last.inputs)
                 if target.is_linked and not into.is_linked:
@@ -316,19 +322,26 @@ class TreeEditor:
             node.location = location
         return node
 
-    def _others(self, node: Block) -> list[Block]:
-        return [other for other in self._tree.nodes if other.bl_idname == node.bl_idname and other != node]
+    def _same_type_nodes(self, node: Block) -> list[Block]:
+        return [
+            candidate for candidate in self._tree.nodes if candidate.bl_idname == node.bl_idname and candidate != node
+        ]
 
     def _replace_source(self, target: Block, old: Block, new: Block) -> None:
-        """Let a link of an input come from another output; all its links keep their order."""
-        order = [link.from_socket for link in links_in_order(target)]
+        """Replace the source of one link of an input. All links of the input keep their order."""
+        sources = [link.from_socket for link in links_in_order(target)]
         self._remove_links(None, target)
-        for source in order:
-            self._tree.links.new(new if source == old else source, target)
+        for source in sources:
+            if source == old:
+                source = new
+            self._tree.links.new(source, target)
 
 
 def unused_nodes(tree: Block, links: NodeGraph) -> list[str]:
-    """The nodes that lead to no output of the group, in order; group nodes and frames around others do not count."""
+    """Return the sorted names of nodes that lead to no output of the group.
+
+    Group inputs, group outputs and frames around used nodes count as used.
+    """
     used = links.upstream_of([name for name, kind in links.types.items() if kind in ENDS])
     frames: set[str] = set()
     for node in tree.nodes:
@@ -341,9 +354,9 @@ def unused_nodes(tree: Block, links: NodeGraph) -> list[str]:
 
 
 def links_in_order(socket: Block) -> list[Block]:
-    """The links of a socket, in the order in which they were made."""
+    """Return the links of a socket in the order of their creation."""
     return sorted(socket.links, key=lambda link: link.multi_input_sort_id)
 
 
-def _same_socket(socket: Block, others: Sequence[Block]) -> Block:
-    return next(other for other in others if other.identifier == socket.identifier)
+def _same_socket(socket: Block, candidates: Sequence[Block]) -> Block:
+    return next(candidate for candidate in candidates if candidate.identifier == socket.identifier)

@@ -1,4 +1,4 @@
-"""Exports a node tree as a value: everything that rebuilding it needs, without what a new node holds anyway. Reads only."""
+"""Export of a node tree as a value with everything that rebuilding needs, without the defaults of new nodes. Reads only."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from blendwright.tools.node_trees.graph import active_output, first_input
 from blendwright.tools.node_trees.sockets import available_sockets, socket_key
 from blendwright.tools.node_trees.values import has_value, to_json
 
-# What a new node holds: its properties, and its inputs by identifier.
+# The defaults of a new node: its properties, and its inputs by identifier.
 Defaults = tuple[dict[str, Any], dict[str, Any]]
-# Types that bring a datablock along, the built-in font: none is created to read its defaults, so all that they hold is exported.
+# Creating these types would add a datablock, the built-in font. Their defaults stay unknown, so all their values are exported.
 WITHOUT_DEFAULTS = frozenset({"GeometryNodeStringToCurves", "GeometryNodeInputFont"})
-# By type of tree and of node or socket.
+# Keys: type of the tree, and type of the node or socket.
 _node_defaults: dict[tuple[str, str], Defaults] = {}
 _socket_defaults: dict[str, dict[str, dict[str, Any]]] = {}
 
 
 def export_tree(scene: Scene, tree: Block, sort: TreeSort = GEOMETRY_GROUP) -> Tree:
-    """The tree, in the order of its nodes' ids."""
+    """Return the tree as a value, with its nodes sorted by id."""
     _read_defaults(scene, tree)
     ids = node_ids(tree, sort)
     socket_defaults = _socket_defaults.get(tree.bl_idname, {})
@@ -43,7 +43,7 @@ def export_tree(scene: Scene, tree: Block, sort: TreeSort = GEOMETRY_GROUP) -> T
 
 
 def node_ids(tree: Block, sort: TreeSort = GEOMETRY_GROUP) -> dict[str, str]:
-    """The id of each node by its name: the name, except that the tree's own nodes have given ids."""
+    """Return the id of each node by its name. Ids are names, except for the reserved ids of the sort of tree."""
     ids: dict[str, str] = {node.name: node.name for node in tree.nodes}
     for given_id, bl_idname in sort.given.items():
         if bl_idname == INPUT:
@@ -57,30 +57,36 @@ def node_ids(tree: Block, sort: TreeSort = GEOMETRY_GROUP) -> dict[str, str]:
     return ids
 
 
-def _free_id(taken: str, ids: dict[str, str]) -> str:
-    return next(name for name in (f"{taken} {number}" for number in count(2)) if name not in ids)
+def _free_id(used_id: str, ids: dict[str, str]) -> str:
+    candidates = (f"{used_id} {number}" for number in count(2))
+    return next(candidate for candidate in candidates if candidate not in ids)
 
 
 def _node(node: Block, ids: dict[str, str]) -> dict[str, Any]:
     default_properties, default_inputs = _node_defaults[node.id_data.bl_idname, node.bl_idname]
-    values = properties.read_properties(node, ids)
     usable = available_sockets(node.inputs)
-    inputs = {
-        socket_key(socket, usable): to_json(socket.default_value)
-        for socket in node.inputs
-        if has_value(socket) and not _is_default(socket, default_inputs)
-    }
+
+    values: dict[str, Any] = {}
+    for name, value in properties.read_properties(node, ids).items():
+        if default_properties.get(name) != value:
+            values[name] = value
+
+    inputs: dict[str, Any] = {}
+    for socket in node.inputs:
+        if has_value(socket) and not _is_default(socket, default_inputs):
+            inputs[socket_key(socket, usable)] = to_json(socket.default_value)
+
     return {
         "id": ids[node.name],
         "bl_idname": node.bl_idname,
         "location": to_json(node.location),
-        "properties": {name: value for name, value in values.items() if default_properties.get(name) != value},
+        "properties": values,
         "inputs": inputs,
     }
 
 
 def _is_default(socket: Block, defaults: dict[str, Any]) -> bool:
-    # A menu without items holds nothing that could be given to it.
+    # A menu without items has no value that a caller could set.
     if socket.type == "MENU" and not socket.default_value:
         return True
     identifier = socket.identifier
@@ -95,28 +101,26 @@ def _links_into(node: Block, ids: dict[str, str]) -> list[dict[str, Any]]:
             continue
         for link in links_in_order(socket):
             source = link.from_socket
-            others = available_sockets(link.from_node.outputs)
-            if source in others:
-                start = {"node_id": ids[link.from_node.name], "socket": socket_key(source, others)}
+            outputs = available_sockets(link.from_node.outputs)
+            if source in outputs:
+                start = {"node_id": ids[link.from_node.name], "socket": socket_key(source, outputs)}
                 links.append({"from": start, "to": {"node_id": ids[node.name], "socket": socket_key(socket, usable)}})
     return links
 
 
 def _read_defaults(scene: Scene, tree: Block) -> None:
-    """Read what new nodes and sockets of these types hold, by creating one of each; once for the life of the process."""
+    """Create one node and socket of each new type and store its defaults, once per process."""
     tree_type: str = tree.bl_idname
     known_sockets = _socket_defaults.setdefault(tree_type, {})
     kinds = {node.bl_idname for node in tree.nodes if (tree_type, node.bl_idname) not in _node_defaults}
-    sockets = {
-        item.socket_type for item in tree.interface.items_tree if item.item_type == "SOCKET"
-    } - known_sockets.keys()
+    sockets = {item.socket_type for item in tree.interface.items_tree if item.item_type == "SOCKET"}
+    sockets -= known_sockets.keys()
     if not kinds and not sockets:
         return
     with scene.temporary(Kind.NODE_GROUP, tree_type) as scratch:
         for kind in sorted(kinds):
-            if kind in WITHOUT_DEFAULTS:
-                node = None
-            else:
+            node = None
+            if kind not in WITHOUT_DEFAULTS:
                 node = _new_node(scratch, kind)
             if node is None:
                 _node_defaults[tree_type, kind] = {}, {}
@@ -130,7 +134,7 @@ def _read_defaults(scene: Scene, tree: Block) -> None:
 
 
 def _new_node(tree: Block, kind: str) -> Block | None:
-    """A node; None where a group has none of the type: before Blender 5.0 the scene's compositor has some of its own."""
+    """Return a new node, or None if a group allows no node of this type: before 5.0 some are only for scene compositors."""
     try:
         return tree.nodes.new(kind)
     except RuntimeError:

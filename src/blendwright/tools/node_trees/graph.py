@@ -1,4 +1,4 @@
-"""A node tree as a graph: which nodes lead to an output, and which links form a cycle. Reads only."""
+"""A node tree as a graph of nodes and links: upstream nodes, cycles, and the nodes with reserved ids. Reads only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blendwright.tool_api.scene import Block
 
 
 class GraphLink(NamedTuple):
-    """A link by the names of its nodes."""
+    """A link between two nodes, given by name."""
 
     source: str
     target: str
@@ -22,38 +22,38 @@ class GraphLink(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NodeGraph:
-    """Nodes by name with their type, and the links between them."""
+    """The nodes of a tree by name with their type, the links between them, and the first and last nodes of zones."""
 
     types: dict[str, str]
     links: list[GraphLink]
     pairs: dict[str, str]
 
     def upstream_of(self, ends: Iterable[str]) -> set[str]:
-        """The nodes from which links lead to one of the ends, the ends included; zones count as a whole."""
-        before: dict[str, list[str]] = {}
+        """Return the names of `ends` and of all nodes that lead to them. A zone is upstream as soon as a part of it is."""
+        previous: dict[str, list[str]] = {}
         for link in self.links:
-            before.setdefault(link.target, []).append(link.source)
+            previous.setdefault(link.target, []).append(link.source)
         for first, last in self.pairs.items():
-            before.setdefault(last, []).append(first)
-            before.setdefault(first, []).append(last)
+            previous.setdefault(last, []).append(first)
+            previous.setdefault(first, []).append(last)
         reached = set(ends)
         waiting = list(reached)
         while waiting:
-            for name in before.get(waiting.pop(), ()):
+            for name in previous.get(waiting.pop(), ()):
                 if name not in reached:
                     reached.add(name)
                     waiting.append(name)
         return reached
 
     def unpaired_zone_outputs(self) -> list[str]:
-        """The last nodes of zones that have no first one."""
-        whole = set(self.pairs.values())
-        return sorted(name for name, kind in self.types.items() if kind in ZONES.values() and name not in whole)
+        """Return the sorted names of zone output nodes without a paired zone input node."""
+        paired = set(self.pairs.values())
+        return sorted(name for name, kind in self.types.items() if kind in ZONES.values() and name not in paired)
 
     def find_cycle(self) -> list[str]:
-        """The nodes of one cycle of links, in order; empty when there is none."""
+        """Return the names of the nodes of one cycle of links in order, or an empty list if there is no cycle."""
         sorter = TopologicalSorter[str]()
-        # A search begins with the first name, whatever the order in which links were made.
+        # Add sources by name, so that the result does not depend on the order in which links were created.
         for name in sorted({link.source for link in self.links}):
             sorter.add(name)
         for link in self.links:
@@ -78,19 +78,18 @@ def graph_of(tree: Block) -> NodeGraph:
 
 
 def active_output(tree: Block, bl_idname: str = OUTPUT) -> Block | None:
-    """The output of a type that counts, that of a group by default: the active one, else the first by name."""
+    """Return the active output node of a type, else the first by name, or None. The default type is the group output."""
     outputs = [node for node in tree.nodes if node.bl_idname == bl_idname]
     return _first(outputs, lambda node: not getattr(node, "is_active_output", True))
 
 
 def given_node(tree: Block, node_id: str, bl_idname: str) -> Block | None:
-    """The node that a given id means."""
+    """Return the node that a reserved id selects, or None."""
     if bl_idname == INPUT:
         return first_input(tree)
+    named = None
     if node_id not in GIVEN_IDS:
         named = tree.nodes.get(node_id)
-    else:
-        named = None
     if named is not None and named.bl_idname == bl_idname:
         return named
     return active_output(tree, bl_idname)
@@ -100,6 +99,6 @@ def first_input(tree: Block) -> Block | None:
     return _first([node for node in tree.nodes if node.bl_idname == INPUT], lambda node: node.name != "group_input")
 
 
-def _first(nodes: list[Block], lesser: Callable[[Block], bool]) -> Block | None:
-    # Never by their order in the tree, which selecting changes.
-    return min(nodes, key=lambda node: (lesser(node), node.name), default=None)
+def _first(nodes: list[Block], is_secondary: Callable[[Block], bool]) -> Block | None:
+    # Compare names and not the order in the tree, because selecting a node changes that order.
+    return min(nodes, key=lambda node: (is_secondary(node), node.name), default=None)

@@ -1,7 +1,7 @@
-"""Writes and reads the interface of a node group: its input and output sockets and their panels.
+"""Writing and reading of a node group's interface: its input and output sockets and their panels.
 
-Sockets of one side may share a name; then the second one of that name in an edit is the second one in the group. A panel is named
-by its path and stands where its first socket stands.
+Sockets of one side may share a name; then the second one of that name in an edit is the second one in the group. A panel
+is identified by its path, and its position is the position of its first socket.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
 
 SIDES: dict[str, Side] = {"INPUT": "inputs", "OUTPUT": "outputs"}
-# Field of the payload -> Blender's name. In the order in which they must be written: the range before the value.
+# Field of the payload -> Blender's name, in the order of writing: the range before the value.
 FIELDS = {
     "subtype": "subtype",
     "dimensions": "dimensions",
@@ -39,12 +39,12 @@ RANGE = frozenset({"min_value", "max_value"})
 
 
 def interface_sockets(tree: Block, side: str) -> list[Block]:
-    """The sockets of one side, in order."""
+    """Return the interface sockets of one side, INPUT or OUTPUT, in order."""
     return [item for item in tree.interface.items_tree if item.item_type == "SOCKET" and item.in_out == side]
 
 
 class InterfaceEditor:
-    """Writes the interface of a tree. Defaults of menus wait for `finish`, when the tree says which items there are."""
+    """A writer for the interface of a tree. It delays defaults of menus until `finish`, when the tree has their items."""
 
     def __init__(self, scene: Scene, tree: Block) -> None:
         self._scene = scene
@@ -57,11 +57,12 @@ class InterfaceEditor:
                 self._tree.interface.remove(self._find(side, key, f"{edit.at}/remove_{name}/{number}"))
         # Outputs come first, as in Blender's own new trees.
         for side, name in reversed(SIDES.items()):
-            if (requested := edit.listed[name]) is not None:
+            requested = edit.listed[name]
+            if requested is not None:
                 self._write_side(side, requested, edit.replace, f"{edit.at}/{name}")
 
     def finish(self) -> None:
-        """Menus, once their items are known."""
+        """Write the delayed defaults of menus."""
         for identifier, value, at in self._menus:
             for socket in self._tree.interface.items_tree:
                 if getattr(socket, "identifier", None) == identifier:
@@ -69,21 +70,23 @@ class InterfaceEditor:
 
     def _find(self, side: str, key: str, at: str) -> Block:
         existing = interface_sockets(self._tree, side)
-        names = [one.name for one in existing]
-        matches = [one for one in existing if one.identifier == key]
-        matches = matches or [existing[position] for position in positions_named(names, key)]
+        names = [socket.name for socket in existing]
+        matches = [socket for socket in existing if socket.identifier == key]
+        if not matches:
+            matches = [existing[position] for position in positions_named(names, key)]
         if len(matches) == 1:
             return matches[0]
         if matches:
-            identifiers = ", ".join(one.identifier for one in matches)
+            identifiers = ", ".join(socket.identifier for socket in matches)
             message = f"{len(matches)} {SIDES[side]} of the group are called '{key}'"
             raise invalid(message, at, f"Use an identifier: {identifiers}.")
-        cure = did_you_mean(key, names, otherwise=f"It has: {', '.join(names) or 'none'}.")
+        known_names = ", ".join(names) or "none"
+        cure = did_you_mean(key, names, otherwise=f"It has: {known_names}.")
         raise StepError.of(Fault.TARGET_NOT_FOUND, f"the group has no {side.lower()} '{key}'", at=at, cure=cure)
 
     def _write_side(self, side: str, requested: Sequence[InterfaceSocket], replace: bool, at: str) -> None:
         interface = self._tree.interface
-        existing = [(one.name, one.identifier) for one in interface_sockets(self._tree, side)]
+        existing = [(socket.name, socket.identifier) for socket in interface_sockets(self._tree, side)]
         matched: list[str] = []
         for number, request in enumerate(requested):
             socket_at = f"{at}/{number}"
@@ -104,7 +107,8 @@ class InterfaceEditor:
         self._arrange(matched, requested, replace)
 
     def _by_identifier(self, identifier: str) -> Block:
-        return next(one for one in self._tree.interface.items_tree if getattr(one, "identifier", None) == identifier)
+        items = self._tree.interface.items_tree
+        return next(item for item in items if getattr(item, "identifier", None) == identifier)
 
     def _fill(self, socket: Block, request: InterfaceSocket, at: str) -> None:
         for field, name in FIELDS.items():
@@ -113,7 +117,7 @@ class InterfaceEditor:
                 continue
             if not hasattr(socket, name):
                 message = f"a socket of type {request.socket_type} has no '{field}'"
-                raise invalid(message, f"{at}/{field}", "Leave it out.")
+                raise invalid(message, f"{at}/{field}", f"Leave '{field}' out.")
             if to_json(getattr(socket, name)) == value:
                 continue
             if name in RANGE and isinstance(getattr(socket, name), int):
@@ -124,7 +128,9 @@ class InterfaceEditor:
         if request.default is None:
             return
         if not hasattr(socket, "default_value"):
-            raise invalid(f"a socket of type {request.socket_type} has no default", f"{at}/default", "Leave it out.")
+            raise invalid(
+                f"a socket of type {request.socket_type} has no default", f"{at}/default", "Leave default out."
+            )
         kind = request.socket_type.removeprefix("NodeSocket").upper()
         if kind == "MENU":
             self._menus.append((socket.identifier, str(request.default), f"{at}/default"))
@@ -142,11 +148,12 @@ class InterfaceEditor:
                     interface.move_to_parent(socket, self._panel(request.panel), len(interface.items_tree))
         if replace:
             self._order(matched)
-        for panel in [item for item in interface.items_tree if item.item_type == "PANEL" and not item.interface_items]:
+        empty_panels = [item for item in interface.items_tree if item.item_type == "PANEL" and not item.interface_items]
+        for panel in empty_panels:
             interface.remove(panel)
 
     def _order(self, matched: Sequence[str]) -> None:
-        """Move sockets so that they come in the order of the list, each within its panel."""
+        """Move sockets into the order of `matched`, each within its panel."""
         interface = self._tree.interface
         current = [item.identifier for item in interface.items_tree if getattr(item, "identifier", None) in matched]
         if current == list(matched):
@@ -156,7 +163,7 @@ class InterfaceEditor:
             interface.move_to_parent(socket, socket.parent, len(socket.parent.interface_items))
 
     def _panel(self, path: Sequence[str]) -> Block | None:
-        """The panel of a path, made where it is missing; None for no panel."""
+        """Return the panel at a path and create it if it is missing. Return None for an empty path."""
         interface = self._tree.interface
         if not path:
             return None
@@ -180,7 +187,7 @@ def _known_type(request: InterfaceSocket, at: str) -> Generator[None, None, None
 
 
 def panel_path(item: Block) -> list[str]:
-    """The names of the panels around an item, the outermost first."""
+    """Return the names of the panels around an item, the outermost first."""
     path: list[str] = []
     parent = item.parent
     while parent is not None and parent.index >= 0:
@@ -193,12 +200,12 @@ def panel_path(item: Block) -> list[str]:
 
 
 def read_interface(tree: Block, side: str, defaults: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """The sockets of one side as a payload describes them; `defaults` is what new sockets hold, by type."""
+    """Return the sockets of one side as payload entries, without values that equal `defaults`, given by socket type."""
     return [_changed_fields(socket, defaults.get(socket.socket_type, {})) for socket in interface_sockets(tree, side)]
 
 
 def read_socket(socket: Block) -> dict[str, Any]:
-    """All fields that a socket has."""
+    """Return the values of all fields that a socket has."""
     fields = {field: to_json(getattr(socket, name)) for field, name in FIELDS.items() if hasattr(socket, name)}
     if hasattr(socket, "default_value"):
         fields["default"] = to_json(socket.default_value)
@@ -206,6 +213,11 @@ def read_socket(socket: Block) -> dict[str, Any]:
 
 
 def _changed_fields(socket: Block, defaults: dict[str, Any]) -> dict[str, Any]:
-    fields = {field: value for field, value in read_socket(socket).items() if defaults.get(field) != value}
+    fields: dict[str, Any] = {"name": socket.name, "socket_type": socket.socket_type}
+    for field, value in read_socket(socket).items():
+        if defaults.get(field) != value:
+            fields[field] = value
     path = panel_path(socket)
-    return {"name": socket.name, "socket_type": socket.socket_type, **fields, **({"panel": path} if path else {})}
+    if path:
+        fields["panel"] = path
+    return fields

@@ -1,4 +1,4 @@
-"""A tree as a Mermaid flow chart: nodes with what was set on them, links with the sockets they join."""
+"""Drawing of a tree as a Mermaid flow chart: nodes with the values set on them, links with the sockets they join."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ from typing import Any
 
 from blendwright.nodes.tree import Tree, TreeNode
 
-MOST_VALUES = 4
-MOST_TEXT = 40
+MAX_VALUES = 4
+MAX_CHARACTERS = 40
 SHORTENED = ("GeometryNode", "ShaderNode", "FunctionNode", "Node")
 
 
 def diagram(tree: Tree) -> str:
-    """One line per node and per link; frames become boxes around their nodes."""
+    """Return a flow chart with one line per node and per link. Frames become boxes around their nodes."""
     names = {node.id: f"n{number}" for number, node in enumerate(tree.nodes)}
     frames = {node.id for node in tree.nodes if node.bl_idname == "NodeFrame"}
-    inside: dict[str | None, list[TreeNode]] = {}
+    children: dict[str | None, list[TreeNode]] = {}
     for node in tree.nodes:
         parent = node.properties.get("parent")
-        inside.setdefault(parent if isinstance(parent, str) else None, []).append(node)
+        if not isinstance(parent, str):
+            parent = None
+        children.setdefault(parent, []).append(node)
     lines = ["flowchart LR"]
 
     def draw(frame: str | None, indent: str) -> None:
-        for node in inside.get(frame, []):
+        for node in children.get(frame, []):
             if node.id in frames:
                 lines.append(f"{indent}subgraph {names[node.id]}[{_quoted([_title(node)])}]")
                 draw(node.id, indent + "  ")
@@ -55,18 +57,23 @@ def _title(node: TreeNode) -> str:
 
 def _values(node: TreeNode) -> list[str]:
     values: dict[str, Any] = {**node.properties, **node.inputs}
-    shown = [f"{name} = {_short(value)}" for name, value in values.items() if name not in ("label", "parent")]
-    return shown[:MOST_VALUES] + (["…"] if len(shown) > MOST_VALUES else [])
+    shown: list[str] = []
+    for name, value in values.items():
+        if name not in ("label", "parent"):
+            shown.append(f"{name} = {_short(value)}")
+    if len(shown) > MAX_VALUES:
+        return [*shown[:MAX_VALUES], "…"]
+    return shown
 
 
 def _short(value: Any) -> str:
     text = str(value)
-    if len(text) <= MOST_TEXT:
+    if len(text) <= MAX_CHARACTERS:
         return text
-    return text[: MOST_TEXT - 1] + "…"
+    return text[: MAX_CHARACTERS - 1] + "…"
 
 
 def _quoted(lines: list[str]) -> str:
-    """Text that Mermaid takes literally."""
+    """Return lines as one quoted label, escaped so that Mermaid shows them literally."""
     text = "<br/>".join(line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") for line in lines)
     return '"' + text.replace('"', "&quot;").replace("\n", " ") + '"'

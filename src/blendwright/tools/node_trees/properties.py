@@ -1,4 +1,4 @@
-"""The properties of a node: which there are, how they are written from JSON, and how they are read as JSON."""
+"""Properties of nodes: their names, writing them from JSON, and reading them as JSON."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
 
-# What every node has. Those that only concern the look of the editor can be set, but are not exported.
+# Properties that every node has. Those that only concern the look in the editor can be written, but are not exported.
 SHARED = ("label", "mute", "parent", "location", "warning_propagation", "hide", "width", "use_custom_color", "color")
 SHARED_READ = ("label", "mute", "parent", "warning_propagation")
-# State of the editor, views of the same data, and what Blender works out by itself.
+# State of the editor, second views of the same data, and values that Blender computes.
 NOT_CONTENT = frozenset(
     {"rna_type", "inspection_index", "enum_definition", "is_active_output", "input_whitepoint", "output_whitepoint"}
 )
@@ -37,23 +37,23 @@ REFERENCES = {
     "Sound": Kind.SOUND,
     "Text": Kind.TEXT,
 }
-# A text that names a file or directory; what is there would be read or written wherever it is.
+# Subtypes of strings that name a file or directory. Blender would read or write there, so these are not content.
 PATHS = ("FILE_PATH", "DIR_PATH")
-# Blender 4.5 shows what inputs of compositor nodes hold as settings too, and says so.
+# Blender 4.5 also shows the inputs of compositor nodes as settings, whose description contains this text.
 DEPRECATED = "(Deprecated"
 PAIRED, PARENT, GROUP = "paired_output", "parent", "node_tree"
-_own_by_type: dict[str, tuple[str, ...]] = {}
+_names_by_type: dict[str, tuple[str, ...]] = {}
 
 
 def own_properties(node: Block) -> tuple[str, ...]:
-    """The properties of a node's own type, in Blender's order."""
+    """Return the names of the content properties that belong to a node's own type, in Blender's order."""
     kind: str = node.bl_idname
-    names = _own_by_type.get(kind)
+    names = _names_by_type.get(kind)
     if names is None:
         shared = node.bl_rna.base
         while shared.identifier != "Node":
             shared = shared.base
-        names = _own_by_type[kind] = tuple(
+        names = _names_by_type[kind] = tuple(
             prop.identifier
             for prop in node.bl_rna.properties
             if prop.identifier not in shared.properties
@@ -66,13 +66,13 @@ def own_properties(node: Block) -> tuple[str, ...]:
 
 def _is_content(prop: Block, kind: str) -> bool:
     if prop.identifier == "socket_idname":
-        return kind != "NodeImplicitConversion"  # whose data_type says the same in other words
+        return kind != "NodeImplicitConversion"  # its data_type has the same information
     if prop.type == "COLLECTION":
         if prop.srna:
             return "new" in prop.srna.functions
         return False
     if prop.identifier == PAIRED:
-        return kind in ZONES  # in Blender 4.5 asking an experimental zone for its other end crashes
+        return kind in ZONES  # Blender 4.5 crashes when code reads this property of an experimental zone
     if prop.type == "POINTER":
         return prop.is_readonly or prop.fixed_type.identifier in REFERENCES
     if DEPRECATED in prop.description:
@@ -81,7 +81,7 @@ def _is_content(prop: Block, kind: str) -> bool:
 
 
 def read_properties(node: Block, ids: dict[str, str]) -> dict[str, Any]:
-    """All that a node holds besides its inputs; `ids` are the ids of nodes by name."""
+    """Return all values of a node except its inputs. `ids` contains the ids of nodes by name."""
     names = [name for name in SHARED_READ if hasattr(node, name)] + list(own_properties(node))
     return {name: _read(node, name, ids) for name in names}
 
@@ -101,7 +101,11 @@ def _read(node: Block, name: str, ids: dict[str, str]) -> Any:
 
 
 def write_property(scene: Scene, node: Block, name: str, value: Any, at: str, *, group: Block) -> None:
-    """Write one property that is no pointer to another node; `group` is what the tree of the node becomes or is."""
+    """Write one property that does not refer to a node of the tree.
+
+    `group` is the node group that contains the node, or that the edited copy will replace. Raise StepError if the
+    property or the value is unknown.
+    """
     prop = node.bl_rna.properties.get(name)
     if prop is None or name not in (*SHARED, *own_properties(node)):
         names = [*own_properties(node), *SHARED]
@@ -132,22 +136,22 @@ def _write(scene: Scene, node: Block, prop: Block, value: Any, at: str, group: B
 
 
 def refuse_nesting(group: Block, inner: Block, at: str) -> None:
-    """Refuse a group inside itself: Blender ignores it without an error, and does not notice where the tree is a copy."""
+    """Raise StepError if `inner` is of another type or contains `group`. Blender ignores such nesting without an error."""
     if inner.bl_idname != group.bl_idname:
         message = f"node group '{inner.name}' is a {inner.bl_idname}, not a {group.bl_idname}"
         raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure=f"Name a {group.bl_idname}.")
     if group in nested_trees(inner):
-        message = f"'{group.name}' would be inside itself, by way of '{inner.name}'"
+        message = f"'{group.name}' would contain itself through '{inner.name}'"
         raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Use another group.")
 
 
 def nested_trees(tree: Block) -> Iterator[Block]:
-    """A group and all groups inside it, each once."""
+    """Yield a group and all groups inside it, each one time."""
     waiting, seen = [tree], {tree}
     while waiting:
-        one = waiting.pop()
-        yield one
-        for node in one.nodes:
+        current = waiting.pop()
+        yield current
+        for node in current.nodes:
             inner = getattr(node, GROUP, None)
             if inner is not None and inner not in seen:
                 seen.add(inner)

@@ -1,4 +1,4 @@
-"""nodes.apply_tree"""
+"""Tool nodes.apply_tree"""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ SPOT = ("light.create", {"name": "Lamp", "type": "SPOT"})
 
 
 class ApplyTree(EditsAnyTree[ApplyTreePayload]):
-    """Build or change the node tree of a material, world, light or compositor, or a node group of any kind, by NODE_TREE operations.
+    """Build or change the node tree of a material, world, light or compositor, or a node group of any kind, with NODE_TREE
+    operations.
 
-    `output` is the tree's own output; a new material also has 'Principled BSDF', a new world 'Background', a light 'Emission', a
-    compositor 'Render Layers'. With `clear` the tree begins with nothing else but its output. Images go by their name in the file.
-    All operations are done, or none; `failed_gates` says what is wrong with the tree as it is then."""
+    `output` is the id of the tree's output node. A new material also has 'Principled BSDF', a new world 'Background', a
+    light 'Emission', a compositor 'Render Layers'. With `clear` the tree starts with only its output. Images are given by
+    their name in the file. The tool applies all operations or none; `failed_gates` and `messages` report problems of the
+    resulting tree.
+    """
 
     name = "nodes.apply_tree"
     promises = SAFE_ONE_TIME_WRITE.writes_to(*EDITED_KINDS).needs("material_write")

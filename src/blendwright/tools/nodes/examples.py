@@ -1,4 +1,4 @@
-"""What the examples of several tools for node trees start from."""
+"""Target, setup and payload that the examples of several node tree tools share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""nodes.gates"""
+"""Tool nodes.gates"""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ from blendwright.tools.nodes.gate_report import TreeJudge, TreeVerdict
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-CURE = "Change the tree as it says, with nodes.patch."
+CURE = "Change the tree as the message says, with nodes.patch."
 
 
 class TreeGatesArgs(Args):
-    target: NodesTarget = Field(description="The tree to judge.")
-    required: bool = Field(default=False, description="A required gate that is not passed is an error of the call.")
+    target: NodesTarget = Field(description="The tree to check.")
+    required: bool = Field(default=False, description="If true, a failed required gate is an error of the call.")
 
 
 class TreeJudged(Result):
-    """All gates of one tree."""
+    """The verdicts of all gates of one tree."""
 
-    success: bool = Field(description="True when every required gate is passed.")
-    failed_gates: list[str] = Field(description="The required gates that failed.")
-    messages: list[str] = Field(description="For each of them, what is wrong and what to change.")
-    gates: list[TreeVerdict] = Field(description="All verdicts, the advisory ones included.")
+    success: bool = Field(description="True if the tree passes every required gate.")
+    failed_gates: list[str] = Field(description="Names of the failed required gates.")
+    messages: list[str] = Field(description="For each failed required gate: the problem and how to fix it.")
+    gates: list[TreeVerdict] = Field(description="All verdicts, including advisory ones.")
 
 
 class AnyTreeGates(Reads[TreeGatesArgs, TreeJudged]):
-    """Judge the node tree of a material, world, light or compositor, or a group: output connected, links valid, no image missing.
+    """Check the node tree of a material, world, light or compositor, or a group: output connected, links valid, no cycles,
+    no undefined nodes, no missing images.
 
-    A failed gate is a result; with `required` it is an error of the call."""
+    A failed gate is a result; with `required` it is an error of the call.
+    """
 
     name = "nodes.gates"
     promises = READ_ONLY.needs("scene_read")

@@ -1,4 +1,4 @@
-"""nodes.inspect"""
+"""Tool nodes.inspect"""
 
 from __future__ import annotations
 
@@ -21,28 +21,31 @@ from blendwright.tools.nodes.examples import BRICK_TREE, BRICKS
 
 
 class InspectAnyTreeArgs(Args):
-    target: NodesTarget = Field(description="The tree to look at.")
+    target: NodesTarget = Field(description="The tree to inspect.")
     formats: list[Literal["tree", "payload", "mermaid"]] = Field(
         default=["tree"],
         min_length=1,
         max_length=3,
-        description="The tree as a value, as a payload of nodes.apply_tree that builds it again, as a Mermaid diagram.",
+        description="tree: the tree as JSON. payload: a payload of nodes.apply_tree that rebuilds it. mermaid: a Mermaid "
+        "diagram.",
     )
 
 
 class AnyTreeInspected(Result):
-    """A tree."""
+    """A tree in the requested formats."""
 
-    kind: str = Field(description="Kind of its nodes: geometry, shader or compositor.")
-    node_group: str | None = optional("Name of the node group, where the tree is one.")
-    users: list[str] = Field(description="What uses that node group, as kind/name.")
-    tree: Tree | None = optional("The tree; what a new node has anyway is left out.")
-    payload: ApplyTreePayload | None = optional("A payload of nodes.apply_tree that builds it again.")
+    kind: str = Field(description="Kind of the tree: geometry, shader or compositor.")
+    node_group: str | None = optional("Name of the node group, if the tree is one.")
+    users: list[str] = Field(description="Datablocks that use the node group, as kind/name.")
+    tree: Tree | None = optional("The tree, without values that equal the defaults of new nodes.")
+    payload: ApplyTreePayload | None = optional("A payload of nodes.apply_tree that rebuilds the tree.")
     mermaid: str | None = optional("The tree as a Mermaid flow chart.")
 
 
 class InspectAnyTree(Reads[InspectAnyTreeArgs, AnyTreeInspected]):
-    """Look at the node tree of a material, world, light or compositor, or a node group; as JSON that builds it again, or a diagram."""
+    """Return the node tree of a material, world, light or compositor, or a node group: as JSON that can rebuild it, or as a
+    diagram.
+    """
 
     name = "nodes.inspect"
     promises = READ_ONLY.needs("scene_read")
@@ -58,16 +61,26 @@ class InspectAnyTree(Reads[InspectAnyTreeArgs, AnyTreeInspected]):
         yield from tree_target.target_problems(scene, args.target, creates=False)
 
     def apply(self, scene: Scene, args: InspectAnyTreeArgs) -> AnyTreeInspected:
-        found = tree_target.find_tree(scene, args.target)
-        assert found is not None
+        block = tree_target.find_tree(scene, args.target)
+        assert block is not None
         sort = tree_target.sort_in(scene, args.target)
-        tree = export_tree(scene, found, sort)
-        is_group = not found.is_embedded_data
+        exported = export_tree(scene, block, sort)
+
+        node_group: str | None = None
+        users: list[str] = []
+        if not block.is_embedded_data:
+            node_group = block.name
+            users = [f"{scene.kind_of(user).value}/{user.name}" for user in scene.users(block)]
+
+        tree: Tree | None = None
+        if "tree" in args.formats:
+            tree = exported
+        payload: ApplyTreePayload | None = None
+        if "payload" in args.formats:
+            payload = to_apply_payload(exported, args.target, sort)
+        mermaid: str | None = None
+        if "mermaid" in args.formats:
+            mermaid = diagram(exported)
         return AnyTreeInspected(
-            kind=sort.kind,
-            node_group=found.name if is_group else None,
-            users=[f"{scene.kind_of(user).value}/{user.name}" for user in scene.users(found)] if is_group else [],
-            tree=tree if "tree" in args.formats else None,
-            payload=to_apply_payload(tree, args.target, sort) if "payload" in args.formats else None,
-            mermaid=diagram(tree) if "mermaid" in args.formats else None,
+            kind=sort.kind, node_group=node_group, users=users, tree=tree, payload=payload, mermaid=mermaid
         )

@@ -1,4 +1,4 @@
-"""nodes.patch"""
+"""Tool nodes.patch"""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ NOISE = {"op": "add_node", "id": "noise", "bl_idname": "ShaderNodeTexNoise", "pr
 
 
 class PatchTree(EditsAnyTree[PatchTreePayload]):
-    """Patch the node tree of a material, world, light or compositor, or a node group: each operation says how something should be.
+    """Patch the node tree of a material, world, light or compositor, or a node group: each operation describes a final
+    state.
 
-    Applied twice it gives the same tree. The target must be there, unless the patch begins with ensure_target."""
+    Applying a patch twice gives the same tree. The tree must exist, unless the patch starts with ensure_target.
+    """
 
     name = "nodes.patch"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(*EDITED_KINDS).needs("material_write")

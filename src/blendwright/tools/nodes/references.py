@@ -1,4 +1,4 @@
-"""The datablocks that the properties of nodes name: images, objects, groups and others, by the names of these properties."""
+"""References from node properties in a payload to datablocks: images, objects, node groups and so on."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ KINDS = {
 
 
 def references(payload: edits.Payload) -> Iterator[tuple[Kind, str, str]]:
-    """Kind and name of each, and where the payload has it."""
+    """Yield the kind, the name and the JSON pointer of each datablock that a payload refers to by a node property."""
     for edit in edits.edits_of(payload):
         if isinstance(edit, edits.SetProperty):
-            yield from _named(edit.name, edit.value, edit.at + "/value")
+            yield from _reference(edit.name, edit.value, edit.at + "/value")
         elif isinstance(edit, edits.AddNode):
             for name, value in edit.properties.items():
-                yield from _named(name, value, edit.at + "/properties" + pointer_of([name]))
+                yield from _reference(name, value, edit.at + "/properties" + pointer_of([name]))
 
 
-def _named(name: str, value: Any, at: str) -> Iterator[tuple[Kind, str, str]]:
+def _reference(name: str, value: Any, at: str) -> Iterator[tuple[Kind, str, str]]:
     if name in KINDS and isinstance(value, str):
         yield KINDS[name], value, at
 

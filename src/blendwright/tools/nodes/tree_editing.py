@@ -1,4 +1,4 @@
-"""The family of nodes.apply_tree and nodes.patch: apply the edits of a payload to the tree that its target names, and read it back."""
+"""Shared base of nodes.apply_tree and nodes.patch: applying a payload's edits to its target tree, and verifying them."""
 
 from __future__ import annotations
 
@@ -31,22 +31,23 @@ EDITED_KINDS = (
 
 
 class AnyTreeChanged(Result):
-    """A tree that a tool built or changed."""
+    """The tree that a tool built or changed."""
 
-    target: str = Field(description="What the tree belongs to: material, world, light, compositor or group.")
-    name: str = Field(description="Its name.")
-    created: bool = Field(description="True when it, or its tree, is new.")
-    nodes: int = Field(description="Nodes in the tree now.")
-    links: int = Field(description="Links in the tree now.")
-    failed_gates: list[str] = Field(description="Required gates that the tree does not pass as it is now.")
-    messages: list[str] = Field(description="For each of them, what is wrong and what to change.")
+    target: str = Field(description="Owner of the tree: material, world, light, compositor or group.")
+    name: str = Field(description="Name of the owner.")
+    created: bool = Field(description="True if the call created the owner or its tree.")
+    nodes: int = Field(description="Number of nodes in the tree after the call.")
+    links: int = Field(description="Number of links in the tree after the call.")
+    failed_gates: list[str] = Field(description="Required gates that the tree fails after the call.")
+    messages: list[str] = Field(description="For each failed gate: the problem and how to fix it.")
     notes: list[str] = Field(
-        default_factory=list[str], description="Names of another Blender that were understood, and what they are here."
+        default_factory=list[str],
+        description="Names from other Blender versions that were accepted, with their present names.",
     )
 
 
 class EditsAnyTree(Tool[P, AnyTreeChanged], Generic[P], family=True):
-    """Applies the edits of a payload to a tree: all of them, or none."""
+    """Apply the edits of a payload to a tree: all of them, or none."""
 
     def idempotence_for(self, args: P) -> Idempotence:
         repeatable = edits.are_repeatable(list(edits.edits_of(args)))
@@ -55,7 +56,7 @@ class EditsAnyTree(Tool[P, AnyTreeChanged], Generic[P], family=True):
         return Idempotence.NON_IDEMPOTENT
 
     def revert_for(self, args: P, blender: Version) -> Revert:
-        """There is no pre-image of a scene, and before Blender 5.0 a compositor is a part of one."""
+        """Return MEMFILE for compositors before Blender 5.0: they belong to a scene, which has no pre-image."""
         in_scene = args.target.owner == "compositor" or args.target.kind == "compositor"
         if in_scene and blender[:2] < GROUP_COMPOSITOR:
             return Revert.MEMFILE
@@ -99,18 +100,25 @@ class EditsAnyTree(Tool[P, AnyTreeChanged], Generic[P], family=True):
         )
 
     def verify(self, scene: Scene, args: P, result: AnyTreeChanged) -> Findings:
-        """The tree is there, with the nodes that were added and none that were removed."""
+        """Check that the tree exists, contains all added nodes, and contains no removed node."""
         tree = tree_target.find_tree(scene, args.target)
         if tree is None:
             yield Finding(Fault.SCENE_CONFLICT, f"{result.target} '{result.name}' has no nodes", tree_target.AT)
             return
         sort = tree_target.sort_in(scene, args.target)
         editor = TreeEditor(scene, tree, tree, sort)
-        for node_id, (exists, at) in expected_nodes(args, tuple(sort.given)).items():
-            if (editor.find(node_id) is not None) != exists:
-                message = f"node '{node_id}' is {'not' if exists else 'still'} there"
-                yield Finding(Fault.SCENE_CONFLICT, message, at)
+        for node_id, (expected, at) in expected_nodes(args, tuple(sort.given)).items():
+            exists = editor.find(node_id) is not None
+            if exists == expected:
+                continue
+            if expected:
+                message = f"node '{node_id}' was not created"
+            else:
+                message = f"node '{node_id}' still exists"
+            yield Finding(Fault.SCENE_CONFLICT, message, at)
 
 
 def _creates(args: ApplyTreePayload | PatchTreePayload) -> bool:
-    return isinstance(args, ApplyTreePayload) or any(operation.op == "ensure_target" for operation in args.ops)
+    if isinstance(args, ApplyTreePayload):
+        return True
+    return any(operation.op == "ensure_target" for operation in args.ops)

@@ -1,4 +1,4 @@
-"""The tree that a target names: found, created where that is allowed, and opened for writing."""
+"""The tree that a target selects: finding it, creating it where allowed, and opening it for writing."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ KINDS: dict[Owner, Kind] = {
     "compositor": Kind.SCENE,
     "group": Kind.NODE_GROUP,
 }
-# What cannot be made here: a light needs a type, a scene is more than its compositor.
-MUST_EXIST: dict[Owner, str] = {"light": "Create it with light.create.", "compositor": "Name a scene that is there."}
-# The nodes between which a new compositor hands the picture through.
+# Owners that these tools cannot create: a light needs a type, and a scene is more than its compositor.
+MUST_EXIST: dict[Owner, str] = {"light": "Create it with light.create.", "compositor": "Name an existing scene."}
+# The source node of a new compositor, which passes the rendered picture through.
 RENDER_LAYERS = "CompositorNodeRLayers"
 
 
@@ -34,13 +34,15 @@ def sort_in(scene: Scene, target: NodesTarget) -> TreeSort:
 
 
 def is_in_scene(scene: Scene, target: NodesTarget) -> bool:
-    """Whether the tree is a part of a scene datablock, of which there is no pre-image: the compositor before Blender 5.0."""
+    """Return True if the tree is part of a scene datablock, which has no pre-image: the compositor before Blender 5.0."""
     return target.owner == "compositor" and scene.version[:2] < GROUP_COMPOSITOR
 
 
 def target_mentions(target: NodesTarget, *, creates: bool) -> Iterable[Mention]:
-    makes = creates and target.owner not in MUST_EXIST
-    yield Mention(Role.ENSURES if makes else Role.USES, KINDS[target.owner].blocks, target.name, at=_at(target))
+    role = Role.USES
+    if creates and target.owner not in MUST_EXIST:
+        role = Role.ENSURES
+    yield Mention(role, KINDS[target.owner].blocks, target.name, at=_at(target))
     if creates and target.owner == "compositor":
         yield Mention(Role.ENSURES, Kind.NODE_GROUP.blocks, target.name, surely=False, at=_at(target))
 
@@ -50,7 +52,7 @@ def _at(target: NodesTarget) -> str:
 
 
 def find_tree(scene: Scene, target: NodesTarget) -> Block | None:
-    """The tree, where there is one."""
+    """Return the tree of a target, or None if the owner is missing or has no tree."""
     block = scene.find(KINDS[target.owner], target.name)
     if block is None or target.owner == "group":
         return block
@@ -66,16 +68,15 @@ def find_tree(scene: Scene, target: NodesTarget) -> Block | None:
 
 
 def _uses_nodes(scene: Scene, block: Block) -> bool:
-    # From then on each of them has its tree, and asking for `use_nodes` is deprecated.
+    # Since these versions the owner always has a tree, and reading `use_nodes` is deprecated.
+    always_since = (5, 0, 0)
     if scene.kind_of(block) is Kind.LIGHT:
-        always = (5, 1, 0)
-    else:
-        always = (5, 0, 0)
-    return scene.version >= always or block.use_nodes
+        always_since = (5, 1, 0)
+    return scene.version >= always_since or block.use_nodes
 
 
 def target_problems(scene: Scene, target: NodesTarget, *, creates: bool) -> Findings:
-    """What speaks against working on this tree."""
+    """Yield findings that explain why a tool cannot work on the tree. `creates` allows a missing tree."""
     kind, at = KINDS[target.owner], _at(target)
     block = scene.find(kind, target.name)
     if block is None:
@@ -86,14 +87,14 @@ def target_problems(scene: Scene, target: NodesTarget, *, creates: bool) -> Find
         else:
             yield from scene.name_conflicts(kind, target.name, at)
     elif target.owner == "group":
-        wanted = sort_in(scene, target).tree_type
-        if block.bl_idname != wanted:
-            message = f"node group '{block.name}' is a {block.bl_idname}, not a {wanted}"
-            yield conflict(message, f"{AT}/kind", "Say its kind, or name another group.")
+        expected_type = sort_in(scene, target).tree_type
+        if block.bl_idname != expected_type:
+            message = f"node group '{block.name}' is a {block.bl_idname}, not a {expected_type}"
+            yield conflict(message, f"{AT}/kind", "Set 'kind' to the kind of this group, or name another group.")
     elif find_tree(scene, target) is None:
         if not creates:
             message = f"{target.owner} '{target.name}' has no nodes"
-            cure = "Build them with nodes.apply_tree, or begin with ensure_target."
+            cure = "Build them with nodes.apply_tree, or start the patch with ensure_target."
             yield Finding(Fault.TARGET_NOT_FOUND, message, at, cure)
         elif target.owner == "compositor" and not is_in_scene(scene, target):
             # The node group that becomes the compositor of a scene is named after it.
@@ -101,18 +102,19 @@ def target_problems(scene: Scene, target: NodesTarget, *, creates: bool) -> Find
 
 
 def ensure_tree(scene: Scene, target: NodesTarget) -> bool:
-    """See that the tree is there; whether anything had to be created."""
+    """Create the tree and its owner if they are missing. Return True if something was created."""
     kind = KINDS[target.owner]
     block = scene.find(kind, target.name)
     created = block is None
     if target.owner == "group":
         if block is None:
-            _fill_group(scene.create(kind, target.name, sort_in(scene, target).tree_type), sort_in(scene, target))
+            sort = sort_in(scene, target)
+            _fill_group(scene.create(kind, target.name, sort.tree_type), sort)
         return created
     if block is None:
         block = scene.create(kind, target.name)
         if target.owner == "world":
-            scene.set(scene.active, "world", block)  # a world that nothing uses is no use
+            scene.set(scene.active, "world", block)  # without this, no scene would use the new world
     if target.owner == "compositor":
         return _ensure_compositor(scene, target, block)
     if not _uses_nodes(scene, block):
@@ -140,7 +142,7 @@ def _ensure_compositor(scene: Scene, target: NodesTarget, block: Block) -> bool:
 
 
 def _fill_group(group: Block, sort: TreeSort) -> None:
-    """A geometry group hands its geometry through; others begin with their two ends and no sockets."""
+    """Add the first nodes of a new group. A geometry group passes geometry through; other groups get two unconnected ends."""
     if sort.kind == "geometry":
         fill_new_tree(group)
         return
@@ -151,7 +153,8 @@ def _fill_group(group: Block, sort: TreeSort) -> None:
 
 @contextmanager
 def writable_tree(scene: Scene, target: NodesTarget) -> Generator[tuple[Block, Block]]:
-    """The tree to write into, and the one that it is or will replace. Groups are worked on as a copy."""
+    """Yield the tree to write into, and the tree that it is or will replace. Groups are edited as a copy."""
+
     tree = find_tree(scene, target)
     assert tree is not None
     if is_in_scene(scene, target):

@@ -1,1 +1,1 @@
-"""Tools of the noun `object`, one file each."""
+"""Tools of the noun `object`, one file per tool."""

@@ -1,4 +1,4 @@
-"""object.apply_transform"""
+"""Tool object.apply_transform"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NEUTRAL_ROTATIONS: dict[str, Neutral] = {
     "QUATERNION": {"rotation_quaternion": (1, 0, 0, 0), "delta_rotation_quaternion": (1, 0, 0, 0)},
     "AXIS_ANGLE": {"rotation_axis_angle": (0, 0, 1, 0)},
 }
-# Modifiers with lengths in the object's own units, or that work about its origin.
+# Types of modifiers with lengths in the object's own units, and types that work along its axes or about its origin.
 BY_UNIT = frozenset({"ARRAY", "BEVEL", "CAST", "DISPLACE", "NODES", "REMESH", "SKIN", "SOLIDIFY", "WELD", "WIREFRAME"})
 BY_AXES = frozenset({"ARRAY", "CAST", "CURVE", "MIRROR", "NODES", "SCREW", "SIMPLE_DEFORM", "WARP", "WAVE"})
 
@@ -41,37 +41,38 @@ BY_AXES = frozenset({"ARRAY", "CAST", "CURVE", "MIRROR", "NODES", "SCREW", "SIMP
 class ApplyTransformArgs(Args):
     object: ObjectName | None = optional("Name of the mesh, curve, surface or lattice object; or give `objects`.")
     objects: Annotated[list[ObjectName], Field(min_length=1, max_length=1000)] | None = optional(
-        "Names of several such objects, instead of `object`: all of them, or none where one cannot be done."
+        "Names of several such objects, instead of `object`. If one cannot be done, none is."
     )
     location: bool = Field(
-        default=True, description="Apply the location: its origin comes to that of its parent or the world."
+        default=True, description="Apply the location: the origin moves to that of the parent or the world."
     )
     rotation: bool = Field(
-        default=True, description="Apply the rotation: its axes are those of its parent or the world."
+        default=True, description="Apply the rotation: the axes become those of the parent or the world."
     )
-    scale: bool = Field(default=True, description="Apply the scale: it becomes 1, and its size is real.")
+    scale: bool = Field(default=True, description="Apply the scale: it becomes 1, and the geometry gets the real size.")
     make_single_user: bool = Field(
-        default=False, description="When others share its geometry: give the object geometry of its own."
+        default=False, description="If other objects share the geometry: give this object a copy of it."
     )
     data_name: Name | None = geometry.DATA_NAME
 
     @model_validator(mode="after")
-    def _names_objects(self) -> ApplyTransformArgs:
+    def _require_objects(self) -> ApplyTransformArgs:
         if (self.object is None) == (self.objects is None):
             raise PydanticCustomError("one_of", "give either 'object' or 'objects'")
         return self
 
     @model_validator(mode="after")
-    def _asks_something(self) -> ApplyTransformArgs:
+    def _require_a_part(self) -> ApplyTransformArgs:
         if not self.chosen():
             raise PydanticCustomError("nothing_asked", "at least one of location, rotation and scale must be true")
         return self
 
     def chosen(self) -> list[str]:
+        """Return the parts of the transform to apply."""
         return [name for name in PARTS if getattr(self, name)]
 
     def named(self) -> Iterator[tuple[str, str]]:
-        """The names of the objects, each with its place in the arguments."""
+        """Yield the name of each object and the JSON pointer of the argument that contains it."""
         if self.object is not None:
             yield self.object, "/object"
         for number, name in enumerate(self.objects or ()):
@@ -81,30 +82,31 @@ class ApplyTransformArgs(Args):
 class AppliedToOne(Result):
     object: str = Field(description="Name of the object.")
     data: str = Field(description="Name of its geometry.")
-    changed: bool = Field(description="False when nothing had to be applied.")
-    flipped: bool = Field(description="Whether its faces were turned around, because its scale was mirroring.")
+    changed: bool = Field(description="False if there was nothing to apply.")
+    flipped: bool = Field(description="Whether the tool flipped the faces, because the scale was mirroring.")
     modifiers: list[str] = Field(
-        description="Modifiers that may look different now, since they work in the object's units or along its axes."
+        description="Modifiers whose result may look different, because they use the object's units or axes."
     )
 
 
 class TransformApplied(Result):
     object: str = Field(description="Name of the object; empty with `objects`.")
     data: str = Field(description="Name of its geometry; empty with `objects`.")
-    changed: bool = Field(description="False when nothing had to be applied.")
-    flipped: bool = Field(description="Whether faces were turned around, because a scale was mirroring.")
+    changed: bool = Field(description="False if there was nothing to apply.")
+    flipped: bool = Field(description="Whether the tool flipped faces, because a scale was mirroring.")
     modifiers: list[str] = Field(
-        description="Modifiers that may look different now, since they work in the object's units or along its axes."
+        description="Modifiers whose result may look different, because they use the object's units or axes."
     )
-    objects: list[AppliedToOne] = Field(default=[], description="What became of each, where `objects` were given.")
-    notes: list[str] = Field(default=[], description="What may surprise about it: origins that are elsewhere now.")
+    objects: list[AppliedToOne] = Field(default=[], description="The result for each object, if `objects` was used.")
+    notes: list[str] = Field(default=[], description="Unexpected effects, such as origins that moved.")
 
 
 class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
-    """Apply location, rotation and scale of an object, or of several, to their geometry; nothing moves.
+    """Apply location, rotation and scale of one or several objects to their geometry; the geometry does not move.
 
-    The channels become neutral. Children keep their place, shape keys are transformed too,
-    and faces stay the right way round when the scale is negative."""
+    The applied channels become neutral. Children stay in place, the tool also transforms shape keys, and faces keep
+    their direction if the scale is negative.
+    """
 
     name = "object.apply_transform"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(*geometry.WRITTEN_KINDS).needs("object_write", "mesh_write")
@@ -116,12 +118,12 @@ class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
     )
 
     def examine(self, args: ApplyTransformArgs, blender: tuple[int, int, int] | None) -> Findings:
-        given = args.objects or []
-        for number, name in enumerate(given):
-            if name in given[:number]:
+        names = args.objects or []
+        for number, name in enumerate(names):
+            if name in names[:number]:
                 yield invalid(f"'{name}' is named twice", f"/objects/{number}", "Name each object once.")
-        if args.data_name is not None and len(given) > 1:
-            cure = "Leave it out: each geometry of its own gets the name of its object."
+        if args.data_name is not None and len(names) > 1:
+            cure = "Leave data_name out: each copied geometry gets the name of its object."
             yield invalid("several geometries cannot have one name", "/data_name", cure)
 
     def check(self, scene: Scene, args: ApplyTransformArgs) -> Findings:
@@ -130,15 +132,16 @@ class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
             obj = yield from existing_object(scene, name, at, *geometry.GEOMETRY_KINDS)
             if obj is not None and not _is_neutral(args, obj):
                 work.append((obj, at))
-        alone = _left_alone(scene, [obj for obj, _ in work])
+        last_users = _last_users(scene, [obj for obj, _ in work])
         for obj, at in work:
             yield from _problems(scene, args, obj, at)
-            if not (args.make_single_user and obj in alone):
-                if args.objects:
-                    named_at = at
-                else:
-                    named_at = "/data_name"
-                yield from geometry.sharing_problems(scene, obj, args.make_single_user, args.data_name, named_at)
+            if args.make_single_user and obj in last_users:
+                continue
+            if args.objects:
+                named_at = at
+            else:
+                named_at = "/data_name"
+            yield from geometry.sharing_problems(scene, obj, args.make_single_user, args.data_name, named_at)
 
     def apply(self, scene: Scene, args: ApplyTransformArgs) -> TransformApplied:
         movement = geometry.Movement(scene)
@@ -147,36 +150,46 @@ class ApplyTransform(Tool[ApplyTransformArgs, TransformApplied]):
         for obj, (_, at) in zip(objects, args.named(), strict=True):
             if obj in work:
                 movement.expect(obj, _change(scene, args, obj), at)
-        alone = _left_alone(scene, work)
+        last_users = _last_users(scene, work)
         notes = _origin_notes(args, work)
-        for obj in sorted(work, key=alone.__contains__):
+        # The last user of each shared geometry comes last, when the copies of the other objects exist.
+        for obj in sorted(work, key=last_users.__contains__):
             data = geometry.writable_data(scene, obj, args.data_name)
             for name in args.chosen():
                 for channel, neutral in _neutral(obj, name).items():
                     scene.set(obj, channel, neutral)
             geometry.move_geometry(scene, obj, movement.change_of(obj), data)
-        movement.refuse_others()
-        each = [_applied(args, obj, movement.change_of(obj) if obj in work else None) for obj in objects]
+        movement.refuse_moved_objects()
+
+        results: list[AppliedToOne] = []
+        for obj in objects:
+            change = None
+            if obj in work:
+                change = movement.change_of(obj)
+            results.append(_applied(args, obj, change))
         if args.object is not None:
-            return TransformApplied.model_validate(each[0].model_dump() | {"notes": notes})
+            return TransformApplied.model_validate(results[0].model_dump() | {"notes": notes})
+        modifiers: set[str] = set()
+        for result in results:
+            modifiers.update(result.modifiers)
         return TransformApplied(
             object="",
             data="",
-            changed=any(one.changed for one in each),
-            flipped=any(one.flipped for one in each),
-            modifiers=sorted({modifier for one in each for modifier in one.modifiers}),
-            objects=each,
+            changed=any(result.changed for result in results),
+            flipped=any(result.flipped for result in results),
+            modifiers=sorted(modifiers),
+            objects=results,
             notes=notes,
         )
 
     def verify(self, scene: Scene, args: ApplyTransformArgs, result: TransformApplied) -> Findings:
-        told = result.objects or [result]
-        for (object_name, at), one in zip(args.named(), told, strict=True):
+        results = result.objects or [result]
+        for (object_name, at), applied in zip(args.named(), results, strict=True):
             obj = required_object(scene, object_name, at)
             for name in args.chosen():
                 for channel, neutral in _neutral(obj, name).items():
                     yield from differs(f"its {channel}", neutral, tuple(getattr(obj, channel)), f"/{name}")
-            yield from differs("the name of its geometry", one.data, obj.data.name, "/data_name")
+            yield from differs("the name of its geometry", applied.data, obj.data.name, "/data_name")
 
 
 def _problems(scene: Scene, args: ApplyTransformArgs, obj: Block, at: str) -> Findings:
@@ -185,63 +198,65 @@ def _problems(scene: Scene, args: ApplyTransformArgs, obj: Block, at: str) -> Fi
             yield from channel_conflicts(scene, obj, channel, f"/{name}")
     yield from geometry.child_problems(scene, obj, at)
     if abs(obj.matrix_basis.determinant()) < 1e-12:
-        message = f"'{obj.name}' has a scale of zero, which would flatten its geometry for good"
-        yield conflict(message, at, "Give it a scale first with object.transform.")
+        message = f"'{obj.name}' has a scale of zero, which would flatten its geometry permanently"
+        yield conflict(message, at, "Set another scale first with object.transform.")
     else:
         yield from geometry.flatness_problems(obj, _change(scene, args, obj), at)
 
 
-def _left_alone(scene: Scene, objects: list[Block]) -> list[Block]:
-    """Of objects that share geometry with nobody but each other, the one that keeps it when the others have got their own: the one
-    whose name it has, else the last one."""
+def _last_users(scene: Scene, objects: list[Block]) -> list[Block]:
+    """Return the objects that may keep a geometry that only `objects` share, because the other users get copies.
+
+    For each such geometry this is the object of the same name, else the last of its users.
+    """
     names = {obj.name for obj in objects}
-    alone: dict[str, Block] = {}
+    last_users: dict[str, Block] = {}
     for obj in objects:
-        others = geometry.sharers(scene, obj.data, obj)
-        if others and names.issuperset(others):
-            kept = alone.get(obj.data.name)
-            if kept is None or kept.name != obj.data.name:
-                alone[obj.data.name] = obj
-            else:
-                alone[obj.data.name] = kept
-    return list(alone.values())
+        data_name: str = obj.data.name
+        sharers = geometry.sharers(scene, obj.data, obj)
+        if not sharers or not names.issuperset(sharers):
+            continue
+        previous = last_users.get(data_name)
+        if previous is None or previous.name != data_name:
+            last_users[data_name] = obj
+    return list(last_users.values())
 
 
 def _origin_notes(args: ApplyTransformArgs, work: list[Block]) -> list[str]:
-    """Whoever wants scales applied does not expect that origins go elsewhere, and sees nothing of it in a picture."""
-    if args.location:
-        moved = [obj for obj in work if any(obj.location) or any(obj.delta_location)]
-    else:
-        moved = []
+    """Return a note if origins move. A caller that only wants to apply scales may not expect it, and no picture shows it."""
+    if not args.location:
+        return []
+    moved = [obj for obj in work if any(obj.location) or any(obj.delta_location)]
     if not moved:
         return []
     if len(moved) == 1:
-        whose = f"the origin of '{moved[0].name}' is"
+        subject = f"the origin of '{moved[0].name}' is"
     else:
-        whose = f"the origins of {len(moved)} objects are"
-    return [f"{whose} at that of the world or the parent now (location: false keeps it where it was)"]
+        subject = f"the origins of {len(moved)} objects are"
+    return [f"{subject} now at the origin of the world or the parent (location: false leaves origins in place)"]
 
 
 def _applied(args: ApplyTransformArgs, obj: Block, change: Block | None) -> AppliedToOne:
+    flipped = False
+    modifiers: list[str] = []
+    if change is not None:
+        flipped = obj.type == "MESH" and change.determinant() < 0
+        modifiers = _sensitive_modifiers(args, obj)
     return AppliedToOne(
-        object=obj.name,
-        data=obj.data.name,
-        changed=change is not None,
-        flipped=change is not None and obj.type == "MESH" and change.determinant() < 0,
-        modifiers=_sensitive_modifiers(args, obj) if change is not None else [],
+        object=obj.name, data=obj.data.name, changed=change is not None, flipped=flipped, modifiers=modifiers
     )
 
 
 def _is_neutral(args: ApplyTransformArgs, obj: Block) -> bool:
-    return all(
-        tuple(getattr(obj, channel)) == neutral
-        for name in args.chosen()
-        for channel, neutral in _neutral(obj, name).items()
-    )
+    for name in args.chosen():
+        for channel, neutral in _neutral(obj, name).items():
+            if tuple(getattr(obj, channel)) != neutral:
+                return False
+    return True
 
 
 def _neutral(obj: Block, part: str) -> Neutral:
-    """The channels that count for a part of an object's transform, with the values that change nothing."""
+    """Return the channels that Blender uses for a part of an object's transform, with their neutral values."""
     if part == "location":
         return {"location": (0, 0, 0), "delta_location": (0, 0, 0)}
     if part == "scale":
@@ -250,19 +265,19 @@ def _neutral(obj: Block, part: str) -> Neutral:
 
 
 def _change(scene: Scene, args: ApplyTransformArgs, obj: Block) -> Block:
-    """What the geometry has to go through, so that it stays where it is with the channels that are left."""
-    # Taking a matrix apart would not tell which axis is the mirrored one.
+    """Return the matrix to apply to the geometry so that it stays in place with the remaining channels."""
+    # Decomposing a matrix would not show which axis is mirrored.
     size = scene.matrix(IDENTITY)
     for axis in range(3):
         size[axis][axis] = obj.scale[axis] * obj.delta_scale[axis]
-    left = scene.matrix(IDENTITY)
+    remaining = scene.matrix(IDENTITY)
     if not args.rotation:
-        left = (obj.matrix_basis @ size.inverted()).to_3x3().to_4x4()
+        remaining = (obj.matrix_basis @ size.inverted()).to_3x3().to_4x4()
     if not args.scale:
-        left = left @ size
+        remaining = remaining @ size
     if not args.location:
-        left.translation = obj.matrix_basis.translation
-    return left.inverted() @ obj.matrix_basis
+        remaining.translation = obj.matrix_basis.translation
+    return remaining.inverted() @ obj.matrix_basis
 
 
 def _sensitive_modifiers(args: ApplyTransformArgs, obj: Block) -> list[str]:

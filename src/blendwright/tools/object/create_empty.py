@@ -14,12 +14,12 @@ Display = Literal["PLAIN_AXES", "ARROWS", "SINGLE_ARROW", "CIRCLE", "CUBE", "SPH
 
 
 class CreateEmptyArgs(ObjectPlacement):
-    display: Display = Field(default="PLAIN_AXES", description="How it is drawn.")
+    display: Display = Field(default="PLAIN_AXES", description="How Blender draws the empty.")
     display_size: PositiveFloat = Field(default=1.0, description="Size of the drawing in metres.")
 
 
 class CreateEmpty(CreatesObject[CreateEmptyArgs]):
-    """Add an empty object: a point to parent to, aim at or measure from."""
+    """Add an empty object: a point to use as a parent, to aim at or to measure from."""
 
     name = "object.create_empty"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")

@@ -21,17 +21,18 @@ class DeleteArgs(Args):
         "object", "name", description="Name of the object to delete."
     )
     children: Literal["keep_place", "delete"] = Field(
-        default="keep_place", description="Whether children stay where they are, without a parent, or are deleted too."
+        default="keep_place", description="Whether children stay in place, without a parent, or are deleted too."
     )
     keep_data: bool = Field(
-        default=False, description="Keep data (mesh, curve, light, camera ...) that nobody else uses."
+        default=False, description="Keep data (mesh, curve, light, camera ...) that nothing else uses."
     )
 
 
 class DeleteObject(Deletes[DeleteArgs, Removed]):
-    """Delete an object, with its data and its actions when nobody else uses them.
+    """Delete an object, with its data and its actions if nothing else uses them.
 
-    Whoever referred to it (modifiers, constraints, the scene's camera) has the reference cleared."""
+    References to the object (in modifiers, constraints, the scene's camera) are cleared.
+    """
 
     name = "object.delete"
     promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write")
@@ -50,14 +51,15 @@ class DeleteObject(Deletes[DeleteArgs, Removed]):
     def check(self, scene: Scene, args: DeleteArgs) -> Findings:
         obj = yield from existing_object(scene, args.object, "/object")
         if obj is not None:
-            yield from unparent_conflicts(scene, _victims(args, obj), "/children")
+            yield from unparent_conflicts(scene, _doomed_objects(args, obj), "/children")
 
     def apply(self, scene: Scene, args: DeleteArgs) -> Removed:
         obj = required_object(scene, args.object, "/object")
-        return Removed(removed=delete_objects(scene, _victims(args, obj), "/children", keep_data=args.keep_data))
+        removed = delete_objects(scene, _doomed_objects(args, obj), "/children", keep_data=args.keep_data)
+        return Removed(removed=removed)
 
 
-def _victims(args: DeleteArgs, obj: Block) -> list[Block]:
+def _doomed_objects(args: DeleteArgs, obj: Block) -> list[Block]:
     if args.children == "delete":
         return [obj, *obj.children_recursive]
     return [obj]

@@ -21,14 +21,15 @@ class DuplicateArgs(Args):
     mode: Literal["linked", "deep"] = Field(
         default="linked",
         description="linked: the copy shares mesh (or other data) and animation with the original. "
-        "deep: it gets its own, named after it. Materials are shared either way.",
+        "deep: the copy gets its own, with the copy's name. Materials are shared either way.",
     )
 
 
 class Duplicate(Tool[DuplicateArgs, ObjectMade]):
     """Copy an object with its transform, parent, modifiers and custom properties, into the same collections.
 
-    Children are not copied."""
+    Children are not copied.
+    """
 
     name = "object.duplicate"
     promises = SAFE_ONE_TIME_WRITE.writes_to(
@@ -45,7 +46,7 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
         if obj is None or args.mode == "linked":
             return
         if obj.data is not None and obj.type not in DATA_KINDS and obj.type != "EMPTY":
-            message = f"'{args.object}' is of type {obj.type}, whose data cannot be copied here"
+            message = f"'{args.object}' is of type {obj.type}, whose data this tool cannot copy"
             yield conflict(message, "/mode", "Use mode linked.")
             return
         if own_data(obj) is not None:
@@ -58,9 +59,9 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
     def apply(self, scene: Scene, args: DuplicateArgs) -> ObjectMade:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         homes = scene.collections_of(obj)
-        # Data comes before the object that uses it: Blender deletes an object together with its data on the way back.
+        # Copy data before the object that uses it, because undo would otherwise delete the object together with the data.
         if args.mode == "deep":
-            data = _own_data(scene, obj, args.new_name)
+            data = _copied_data(scene, obj, args.new_name)
         else:
             data = obj.data
         copy = scene.adopt(Kind.OBJECT, obj.copy(), args.new_name)
@@ -68,10 +69,13 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
         if data != obj.data:
             copy.data = data
         if args.mode == "deep":
-            _own_action(scene, obj, copy)
+            _copy_action(scene, obj, copy)
         for home in homes:
             scene.link(home, copy)
-        return ObjectMade(object=args.new_name, data=copy.data.name if copy.data is not None else None, created=True)
+        data_name: str | None = None
+        if copy.data is not None:
+            data_name = copy.data.name
+        return ObjectMade(object=args.new_name, data=data_name, created=True)
 
     def verify(self, scene: Scene, args: DuplicateArgs, result: ObjectMade) -> Findings:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
@@ -80,17 +84,16 @@ class Duplicate(Tool[DuplicateArgs, ObjectMade]):
         shared = args.mode == "linked" or own_data(obj) is None
         yield from differs("that it shares its data", shared, copy.data == obj.data, "/mode")
         if action_of(obj) is not None:
-            yield from differs(
-                "that it shares its action", args.mode == "linked", action_of(copy) == action_of(obj), "/mode"
-            )
+            shares_action = action_of(copy) == action_of(obj)
+            yield from differs("that it shares its action", args.mode == "linked", shares_action, "/mode")
         for channel in ("location", "rotation_euler", "rotation_quaternion", "scale"):
             yield from differs(f"its {channel}", tuple(getattr(obj, channel)), getattr(copy, channel), "/new_name")
         homes = [home.name for home in scene.collections_of(obj)]
         yield from differs("its collections", homes, [home.name for home in scene.collections_of(copy)], "/new_name")
 
 
-def _own_data(scene: Scene, obj: Block, name: str) -> Block | None:
-    """A copy of an object's data, where the data is the object's own."""
+def _copied_data(scene: Scene, obj: Block, name: str) -> Block | None:
+    """Return a copy of an object's data under `name`, or the data itself if it is not the object's own."""
     if own_data(obj) is None:
         return obj.data
     data = scene.adopt(DATA_KINDS[obj.type], obj.data.copy(), name)
@@ -101,17 +104,17 @@ def _own_data(scene: Scene, obj: Block, name: str) -> Block | None:
     return data
 
 
-def _own_action(scene: Scene, obj: Block, copy: Block) -> None:
+def _copy_action(scene: Scene, obj: Block, copy: Block) -> None:
     action = action_of(obj)
     if action is None:
         return
     slot = getattr(copy.animation_data, "action_slot", None)
-    own = scene.adopt(Kind.ACTION, action.copy(), f"{copy.name}Action")
-    own.use_fake_user = False
-    copy.animation_data.action = own
+    copied_action = scene.adopt(Kind.ACTION, action.copy(), f"{copy.name}Action")
+    copied_action.use_fake_user = False
+    copy.animation_data.action = copied_action
     if slot is not None:
         # A copy of an action has the same slots, by identifier.
-        copy.animation_data.action_slot = own.slots[slot.identifier]
+        copy.animation_data.action_slot = copied_action.slots[slot.identifier]
 
 
 def _keys(data: Block) -> Block | None:

@@ -17,23 +17,23 @@ from blendwright.tools.place.movement import is_negligible
 from blendwright.tools.world_space import world_matrix
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
-MOST_COPIES = 2000
+MAX_COPIES = 2000
 
-Count = Annotated[int, Field(ge=1, le=MOST_COPIES)]
+Count = Annotated[int, Field(ge=1, le=MAX_COPIES)]
 
 
 class DuplicateGridArgs(Args):
     object: ObjectName = renamed(
-        "object", "name", description="Name of the object to copy; it is the first of the grid and stays where it is."
+        "object", "name", description="Name of the object to copy. It is the first of the grid and stays in place."
     )
-    prefix: Name = Field(description="Beginning of the copies' names: 'Tile' gives 'Tile 002' and so on.")
-    columns: Count = Field(default=3, description="How many along X.")
-    rows: Count = Field(default=3, description="How many along Y.")
-    layers: Count = Field(default=1, description="How many along Z.")
+    prefix: Name = Field(description="Start of the copies' names: 'Tile' gives 'Tile 002' and so on.")
+    columns: Count = Field(default=3, description="Number of objects along X.")
+    rows: Count = Field(default=3, description="Number of objects along Y.")
+    layers: Count = Field(default=1, description="Number of objects along Z.")
     gap: Vector3 = Field(
-        default=(0.2, 0.2, 0.2), description="Free space between their bounds along X, Y and Z, in metres."
+        default=(0.2, 0.2, 0.2), description="Space between their bounding boxes along X, Y and Z, in metres."
     )
-    collection: CollectionName | None = optional("Collection to link the copies to; those of the object when left out.")
+    collection: CollectionName | None = optional("Collection to link the copies to. Default: those of the object.")
 
     @property
     def count(self) -> int:
@@ -41,27 +41,28 @@ class DuplicateGridArgs(Args):
 
     @model_validator(mode="after")
     def _not_too_many(self) -> DuplicateGridArgs:
-        if self.count > MOST_COPIES:
-            raise PydanticCustomError("too_many", "a grid has at most {most} places", {"most": MOST_COPIES})
+        if self.count > MAX_COPIES:
+            message = "a grid has at most {most} positions: use fewer columns, rows or layers"
+            raise PydanticCustomError("too_many", message, {"most": MAX_COPIES})
         return self
 
     def names(self) -> list[str]:
         return [f"{self.prefix} {number:03d}" for number in range(2, self.count + 1)]
 
-    def way(self, number: int, step: Vector3) -> Vector3:
-        """From the first place to another one, numbered along X, then Y, then Z."""
-        row, along = divmod(number, self.columns)
-        up, across = divmod(row, self.rows)
-        return (step[0] * along, step[1] * across, step[2] * up)
+    def offset(self, number: int, step: Vector3) -> Vector3:
+        """Return the offset in metres from the first position to another one, numbered along X, then Y, then Z."""
+        line, column = divmod(number, self.columns)
+        layer, row = divmod(line, self.rows)
+        return (step[0] * column, step[1] * row, step[2] * layer)
 
 
 class GridMade(Result):
     copies: list[str] = Field(description="Names of the copies, along X, then Y, then Z.")
-    step: Point = Field(description="From one place to the next along X, Y and Z, in metres.")
+    step: Point = Field(description="Distance between neighbouring positions along X, Y and Z, in metres.")
 
 
 class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
-    """Copy an object into a grid. The copies share its data; the grid grows from where the object stands, along +X, +Y and +Z."""
+    """Copy an object into a grid. The copies share its data. The grid grows from the object's position along +X, +Y and +Z."""
 
     name = "object.duplicate_grid"
     promises = SAFE_ONE_TIME_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
@@ -78,9 +79,8 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
     def check(self, scene: Scene, args: DuplicateGridArgs) -> Findings:
         obj = yield from evaluated_object(scene, args.object, "/object")
         if obj is not None:
-            yield from move_conflicts(
-                scene, obj, "/object"
-            )  # the copies would have the same keyframes, and stand as one
+            # Copies would have the same keyframes, which would move all of them to one position.
+            yield from move_conflicts(scene, obj, "/object")
         yield from missing_target_collection(scene, args.collection)
         for name in args.names():
             yield from scene.name_conflicts(Kind.OBJECT, name, "/prefix")
@@ -97,7 +97,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
             copy = scene.adopt(Kind.OBJECT, obj.copy(), name)
             copy.use_fake_user = False
             frame = (obj.matrix_world @ obj.matrix_basis.inverted_safe()).to_3x3()
-            copy.location = obj.location + frame.inverted_safe() @ scene.vector(args.way(number, step))
+            copy.location = obj.location + frame.inverted_safe() @ scene.vector(args.offset(number, step))
             for collection in homes:
                 scene.link(collection, copy)
         return GridMade(copies=args.names(), step=step)
@@ -108,7 +108,7 @@ class DuplicateGrid(Tool[DuplicateGridArgs, GridMade]):
         for number, name in enumerate(result.copies, start=1):
             copy = scene.require(Kind.OBJECT, name, "/prefix")
             yield from differs(f"that '{name}' shares its data", True, copy.data == obj.data, "/object")
-            expected = start + scene.vector(args.way(number, result.step))
-            off = world_matrix(scene, copy).translation - expected
-            still = is_negligible([part / 16 for part in off], expected)
-            yield from differs(f"that '{name}' is in its place (no constraint holds it)", True, still, "/object")
+            expected = start + scene.vector(args.offset(number, result.step))
+            deviation = world_matrix(scene, copy).translation - expected
+            in_place = is_negligible([part / 16 for part in deviation], expected)
+            yield from differs(f"that '{name}' is in place (no constraint moves it)", True, in_place, "/object")

@@ -1,7 +1,7 @@
-"""Moves the geometry of an object in the object's own space, while everything stays where it is in the world: the object's
-channels, its children and its data change together.
+"""Moving an object's geometry in local space while everything stays in place in the world.
 
-Shared by the tools that apply transforms and set origins. Only for types of object whose data can be transformed.
+The object's channels, its children and its data change together. The tools that apply transforms and set origins share
+this module. It supports only types of objects whose data can be transformed.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from blendwright.values.faults import Fault
 
 GEOMETRY_KINDS = {"MESH": Kind.MESH, "CURVE": Kind.CURVE, "SURFACE": Kind.CURVE, "LATTICE": Kind.LATTICE}
 WRITTEN_KINDS = (Kind.OBJECT, Kind.MESH, Kind.CURVE, Kind.LATTICE, Kind.SHAPE_KEY)
-# Children whose place is known from the parent's matrix, or from the place of a vertex in the world.
+# Parent types of children whose position follows from the parent's matrix, or from a vertex position in the world.
 FOLLOWED = ("OBJECT", "VERTEX")
 DATA_NAME: Name | None = optional(
-    "When others share its geometry: name of the object's own; the object's name when left out."
+    "If other objects share the geometry: name of this object's copy. Default: the object's name."
 )
 
 
 def sharers(scene: Scene, data: Block, obj: Block) -> list[str]:
-    """The names of others that use an object's data, sorted."""
-    # The count also has fake users and pre-images in it, so it only says when looking closer is needless.
+    """Return the sorted names of the other datablocks that use an object's data, except its shape keys."""
+    # `users` also counts fake users and pre-images, so it only shows when no search is needed.
     if data.users < 2:
         return []
     return sorted(user.name for user in scene.users(data) if user != obj and scene.kind_of(user) is not Kind.SHAPE_KEY)
@@ -36,61 +36,68 @@ def sharers(scene: Scene, data: Block, obj: Block) -> list[str]:
 def sharing_problems(
     scene: Scene, obj: Block, single: bool, data_name: str | None, named_at: str = "/data_name"
 ) -> Findings:
-    """What speaks against writing an object's data, as far as others use it."""
-    others = sharers(scene, obj.data, obj)
-    if others and not single:
-        message = f"the geometry '{obj.data.name}' is shared with {', '.join(map(repr, others[:5]))}, which would move"
-        yield conflict(message, "/make_single_user", "Set 'make_single_user' to give the object geometry of its own.")
-    elif others:
-        kinds = [GEOMETRY_KINDS[obj.type]] + [Kind.SHAPE_KEY] * (_keys(obj.data) is not None)
+    """Yield findings that explain why an object's data cannot be written or copied while other objects share it.
+
+    `named_at` is the JSON pointer for conflicts of the copy's name.
+    """
+    other_users = sharers(scene, obj.data, obj)
+    if other_users and not single:
+        shown = ", ".join(map(repr, other_users[:5]))
+        message = f"the geometry '{obj.data.name}' is shared with {shown}, which would move"
+        yield conflict(message, "/make_single_user", "Set 'make_single_user' to give the object its own copy.")
+    elif other_users:
+        kinds = [GEOMETRY_KINDS[obj.type]]
+        if _keys(obj.data) is not None:
+            kinds.append(Kind.SHAPE_KEY)
         for kind in kinds:
             yield from scene.name_conflicts(kind, data_name or obj.name, named_at)
     elif data_name not in (None, obj.data.name):
-        cure = "Leave it out; object.rename with rename_data gives object and geometry another name."
-        yield invalid(f"nobody shares the geometry '{obj.data.name}', so it keeps its name", "/data_name", cure)
+        cure = "Leave data_name out; object.rename with rename_data renames object and geometry."
+        message = f"no other object uses the geometry '{obj.data.name}', so it keeps its name"
+        yield invalid(message, "/data_name", cure)
 
 
 def child_problems(scene: Scene, obj: Block, at: str) -> Findings:
-    """Children that could not be kept in their place."""
+    """Yield findings for children that could not stay in place."""
     for child in _children(scene, obj):
         if child.parent_type not in FOLLOWED:
-            message = f"'{child.name}' hangs on '{obj.name}' by {child.parent_type}, and would not keep its place"
-            yield conflict(message, at, f"Let go of it first: object.set_parent of '{child.name}' to null.")
+            message = f"'{child.name}' has '{obj.name}' as parent by {child.parent_type}, and would not stay in place"
+            yield conflict(message, at, f"Clear its parent first: object.set_parent of '{child.name}' to null.")
 
 
 def flatness_problems(obj: Block, change: Block, at: str) -> Findings:
-    """A curve of two dimensions cannot leave its plane."""
+    """Yield a finding if a two-dimensional curve would leave its plane."""
     if obj.type == "CURVE" and obj.data.dimensions == "2D":
-        places = ((2, 0), (2, 1), (2, 3), (0, 2), (1, 2))
-        if any(abs(change[row][column]) > 1e-6 for row, column in places):
-            message = f"the curve '{obj.data.name}' is flat, and this would take it out of its plane"
-            yield conflict(message, at, "Apply less, or make it three-dimensional first.")
+        entries = ((2, 0), (2, 1), (2, 3), (0, 2), (1, 2))
+        if any(abs(change[row][column]) > 1e-6 for row, column in entries):
+            message = f"the curve '{obj.data.name}' is two-dimensional, and this would move it out of its plane"
+            yield conflict(message, at, "Apply fewer parts, or make the curve three-dimensional first.")
 
 
 def writable_data(scene: Scene, obj: Block, data_name: str | None) -> Block:
-    """The data of an object, free to be written; a copy of its own where others share it."""
+    """Return an object's data, open for writing. If other objects share it, give the object a copy and return that."""
     data = obj.data
     if not sharers(scene, data, obj):
         return scene.edit(data)
     name = data_name or obj.name
-    own = scene.adopt(GEOMETRY_KINDS[obj.type], data.copy(), name)
-    own.use_fake_user = False
-    if _keys(own) is not None:
-        scene.adopt(Kind.SHAPE_KEY, _keys(own), name)
+    copy = scene.adopt(GEOMETRY_KINDS[obj.type], data.copy(), name)
+    copy.use_fake_user = False
+    if _keys(copy) is not None:
+        scene.adopt(Kind.SHAPE_KEY, _keys(copy), name)
     scene.edit(obj)
-    obj.data = own
-    return own
+    obj.data = copy
+    return copy
 
 
 def move_geometry(scene: Scene, obj: Block, change: Block, data: Block) -> None:
-    """Transform data by a matrix, and keep the children of the object, whose space has changed by the inverse, in place."""
+    """Transform an object's data by a matrix and keep its children in place. The object's channels are already changed."""
     if obj.type == "LATTICE":
         data.transform(change)
     else:
         data.transform(change, shape_keys=True)
     if obj.type == "MESH":
         if change.determinant() < 0:
-            # Blender turns the faces of mirrored objects around when it draws them; from now on it does not.
+            # Blender flips the faces of objects with a mirroring scale when it draws them; from now on it does not.
             data.flip_normals()
         data.update()
     for child in _children(scene, obj):
@@ -99,7 +106,7 @@ def move_geometry(scene: Scene, obj: Block, change: Block, data: Block) -> None:
 
 
 class Movement:
-    """Sees to it that objects and their children stay in their place while geometry is moved in its own space."""
+    """A record of world positions that detects whether objects and their children moved with their geometry."""
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
@@ -108,29 +115,32 @@ class Movement:
         self._pointers: dict[str, str] = {}
 
     def expect(self, obj: Block, change: Block, at: str) -> None:
-        """The geometry of an object is going to be transformed by a matrix. To be told of all objects before the first is written."""
+        """Record that a matrix will transform an object's geometry. Call this for all objects before the first write.
+
+        `at` is the JSON pointer for errors about the object.
+        """
         self._changes[obj.name] = change
-        for each in (obj, *_children(self._scene, obj)):
-            self._before.setdefault(each.name, world_matrix(self._scene, each))
-            self._pointers.setdefault(each.name, at)
+        for related in (obj, *_children(self._scene, obj)):
+            self._before.setdefault(related.name, world_matrix(self._scene, related))
+            self._pointers.setdefault(related.name, at)
 
     def change_of(self, obj: Block) -> Block:
         return self._changes[obj.name]
 
-    def refuse_others(self) -> None:
-        """Raises when something has left its place after all: a constraint, or what Blender does not let us know beforehand."""
+    def refuse_moved_objects(self) -> None:
+        """Raise StepError if an object or a child moved, for example because of a constraint."""
         for name, matrix in self._before.items():
-            now = world_matrix(self._scene, self._scene.require(Kind.OBJECT, name))
+            after = world_matrix(self._scene, self._scene.require(Kind.OBJECT, name))
             if name in self._changes:
-                now = now @ self._changes[name]
-            if not nearly_equal_matrices(matrix_rows(matrix), matrix_rows(now)):
+                after = after @ self._changes[name]
+            if not nearly_equal_matrices(matrix_rows(matrix), matrix_rows(after)):
                 message = f"'{name}' does not stay in place: a constraint or a relation moves it"
-                cure = "Remove its constraint first with constraint.remove, or let go of its parent."
+                cure = "Remove its constraint first with constraint.remove, or clear its parent."
                 raise StepError.of(Fault.SCENE_CONFLICT, message, at=self._pointers[name], cure=cure)
 
 
 def _children(scene: Scene, obj: Block) -> Iterator[Block]:
-    return (each for each in scene.blocks(Kind.OBJECT) if each.parent == obj)
+    return (candidate for candidate in scene.blocks(Kind.OBJECT) if candidate.parent == obj)
 
 
 def _keys(data: Block) -> Block | None:

@@ -1,4 +1,4 @@
-"""object.instance_collection"""
+"""Tool object.instance_collection"""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ TRUNK = ("mesh.create_primitive", {"kind": "cylinder", "name": "Trunk", "collect
 
 
 class InstanceCollectionArgs(ObjectPlacement):
-    instance_of: CollectionName = Field(description="Collection whose objects appear at the empty.")
+    instance_of: CollectionName = Field(description="Collection that the empty shows.")
     display_size: PositiveFloat = Field(default=1.0, description="Size of the empty's drawing in metres.")
 
 
 class InstanceCollection(CreatesObject[InstanceCollectionArgs]):
-    """Add an empty that shows a whole collection once more: an instance, placed as one.
+    """Add an empty that shows a whole collection again: an instance, moved as one object.
 
-    The instance follows every change of the collection."""
+    The instance follows every change of the collection.
+    """
 
     name = "object.instance_collection"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.COLLECTION).needs("object_write")
@@ -41,8 +42,8 @@ class InstanceCollection(CreatesObject[InstanceCollectionArgs]):
             return
         home = scene.find(Kind.COLLECTION, args.collection)
         if home is not None and _shows(shown, home, set()):
-            message = f"the empty would be in '{args.collection}', which is part of what it shows"
-            yield conflict(message, "/collection", "Put it into a collection outside of the one that it shows.")
+            message = f"the empty would be in '{args.collection}', which is part of the collection that it shows"
+            yield conflict(message, "/collection", "Put it into a collection outside the one that it shows.")
 
     def settings(self, scene: Scene, args: InstanceCollectionArgs, target: Block) -> Settings:
         yield Setting(target, "instance_type", "COLLECTION", "/instance_of")
@@ -52,11 +53,12 @@ class InstanceCollection(CreatesObject[InstanceCollectionArgs]):
 
 
 def _shows(shown: Block, home: Block, seen: set[Block]) -> bool:
-    """Whether a collection is shown by showing another: as itself, inside of it, or by an instance in it."""
+    """Return True if showing a collection shows `home` too: as itself, as a part, or through an instance in it."""
     if shown == home:
         return True
     if shown in seen:
         return False
     seen.add(shown)
-    inner = [obj.instance_collection for obj in shown.objects if obj.instance_type == "COLLECTION"]
-    return any(_shows(each, home, seen) for each in (*shown.children, *inner) if each is not None)
+    parts = list(shown.children)
+    parts += [obj.instance_collection for obj in shown.objects if obj.instance_type == "COLLECTION"]
+    return any(_shows(part, home, seen) for part in parts if part is not None)

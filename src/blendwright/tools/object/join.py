@@ -19,22 +19,22 @@ ROD = ("mesh.create_primitive", {"kind": "cylinder", "name": "Rod", "segments": 
 
 
 class JoinArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object that takes the others in and stays.")
+    object: ObjectName = Field(description="Name of the mesh object that receives the geometry of the other objects.")
     objects: list[Annotated[Name, removes(Kind.OBJECT)]] = Field(
-        min_length=1, max_length=1000, description="Names of the mesh objects that become part of it and are gone."
+        min_length=1, max_length=1000, description="Names of the mesh objects that become part of it and are removed."
     )
 
 
 class Joined(Removed):
-    """An object that took others in."""
+    """The object that received the geometry of the joined objects."""
 
     object: str = Field(description="Name of the object.")
-    after: MeshCounts = Field(description="What its mesh has now.")
-    materials: list[str] = Field(description="Its materials.")
+    after: MeshCounts = Field(description="Element counts of its mesh after the join.")
+    materials: list[str] = Field(description="Names of its materials.")
 
 
 class JoinObjects(Deletes[JoinArgs, Joined]):
-    """Join mesh objects into one: everything stays in place, materials, UV maps, attributes and vertex groups come along by name."""
+    """Join mesh objects into one: geometry stays in place; materials, UV maps, attributes and vertex groups are kept by name."""
 
     name = "object.join"
     promises = DESTRUCTIVE_WRITE.writes_to(*DELETION_WRITES).needs("object_write", "mesh_write")
@@ -52,33 +52,34 @@ class JoinObjects(Deletes[JoinArgs, Joined]):
         if obj is not None:
             yield from shape_key_conflicts(obj)
             if obj.data.users > 1 and any(user != obj for user in scene.users(obj.data)):
-                message = f"others share the mesh of '{args.object}', and would take the objects in too"
+                message = f"other objects share the mesh of '{args.object}', and would receive the geometry too"
                 yield conflict(message, "/object", "Make a deep copy with object.duplicate, and join into that.")
-        others: list[Block] = []
+        joined: list[Block] = []
         for number, name in enumerate(args.objects):
             at = f"/objects/{number}"
-            other = yield from existing_object(scene, name, at, "MESH")
-            if other is None:
+            source = yield from existing_object(scene, name, at, "MESH")
+            if source is None:
                 continue
-            others.append(other)
-            if other.data.shape_keys is not None:
-                yield conflict(f"'{name}' has shape keys, which would be lost", at, "Remove them first.")
-            if len(other.modifiers):
-                yield conflict(
-                    f"'{name}' has modifiers, which would be lost", at, "Apply them with modifier.apply first."
-                )
-        yield from unparent_conflicts(scene, others, "/objects")
+            joined.append(source)
+            if source.data.shape_keys is not None:
+                message = f"'{name}' has shape keys, which would be lost"
+                yield conflict(message, at, "Remove its shape keys first.")
+            if len(source.modifiers):
+                message = f"'{name}' has modifiers, which would be lost"
+                yield conflict(message, at, "Apply them with modifier.apply first.")
+        yield from unparent_conflicts(scene, joined, "/objects")
 
     def apply(self, scene: Scene, args: JoinArgs) -> Joined:
         obj = required_object(scene, args.object, "/object")
-        others = [required_object(scene, name, f"/objects/{number}") for number, name in enumerate(args.objects)]
-        into = world_matrix(scene, obj).inverted_safe()
-        scene.join_meshes(obj, [(other, into @ world_matrix(scene, other)) for other in others])
-        removed = delete_objects(scene, others, "/objects", keep_data=False)
-        materials = [one.name for one in obj.data.materials if one is not None]
+        sources = [required_object(scene, name, f"/objects/{number}") for number, name in enumerate(args.objects)]
+        to_local = world_matrix(scene, obj).inverted_safe()
+        scene.join_meshes(obj, [(source, to_local @ world_matrix(scene, source)) for source in sources])
+        removed = delete_objects(scene, sources, "/objects", keep_data=False)
+        materials = [material.name for material in obj.data.materials if material is not None]
         return Joined(object=args.object, after=counts_of(obj.data), materials=materials, removed=removed)
 
     def verify(self, scene: Scene, args: JoinArgs, result: Joined) -> Findings:
         yield from super().verify(scene, args, result)
         mesh = required_object(scene, args.object, "/object").data
-        yield from differs("what the mesh has", result.after.model_dump(), counts_of(mesh).model_dump(), "/objects")
+        actual = counts_of(mesh).model_dump()
+        yield from differs("the element counts of the mesh", result.after.model_dump(), actual, "/objects")

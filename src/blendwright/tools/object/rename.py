@@ -15,29 +15,27 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class RenameArgs(Args):
-    object: Annotated[Name, removes(Kind.OBJECT)] = renamed(
-        "object", "name", description="Name of the object as it is."
-    )
-    new_name: NewObjectName = Field(description="Its new name, taken literally; must be free.")
+    object: Annotated[Name, removes(Kind.OBJECT)] = renamed("object", "name", description="Present name of the object.")
+    new_name: NewObjectName = Field(description="New name, taken literally; must be free.")
     rename_data: bool = Field(
         default=False,
-        description="Give its mesh, curve, light or other data the same name; the data must be its alone.",
+        description="Give its mesh, curve, light or other data the same name; no other object may use the data.",
     )
 
 
 class ObjectRenamed(Result):
-    """An object that a tool gave another name."""
+    """The object that a tool renamed."""
 
-    object: str = Field(description="Name of the object now.")
-    data: str | None = Field(description="Name of its data now, when it has any of its own.")
-    changed: bool = Field(description="False when everything was named as asked already.")
+    object: str = Field(description="New name of the object.")
+    data: str | None = Field(description="Name of its own data after the call, if any.")
+    changed: bool = Field(description="False if everything already had the requested name.")
 
 
 class Rename(Tool[RenameArgs, ObjectRenamed]):
-    """Give an object another name, and if asked its data as well. Whatever refers to it goes on doing so."""
+    """Rename an object and, on request, its data. All references to them stay."""
 
     name = "object.rename"
-    # Any kind may refer to the object or to its data, and is then told apart by the new name.
+    # Any kind may refer to the object or to its data, and its recorded content then contains the new name.
     promises = SAFE_ONE_TIME_WRITE.writes_to(*Kind).needs("object_write")
     examples = (
         Example({"object": "Box", "new_name": "Crate"}, CUBE),
@@ -61,11 +59,11 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
             yield conflict(message, "/rename_data", "Leave rename_data out.")
         elif data.name != args.new_name:
             yield from scene.name_conflicts(DATA_KINDS[obj.type], args.new_name, "/new_name")
-            others = sorted(user.name for user in scene.users(data) if user.id_type == "OBJECT" and user != obj)
-            if others:
-                message = f"the data of '{args.object}' is shared with '{others[0]}'" + (
-                    " and others" if others[1:] else ""
-                )
+            sharers = sorted(user.name for user in scene.users(data) if user.id_type == "OBJECT" and user != obj)
+            if sharers:
+                message = f"the data of '{args.object}' is shared with '{sharers[0]}'"
+                if len(sharers) > 1:
+                    message += f" and {len(sharers) - 1} more"
                 yield conflict(message, "/rename_data", "Leave rename_data out.")
 
     def apply(self, scene: Scene, args: RenameArgs) -> ObjectRenamed:
@@ -78,13 +76,16 @@ class Rename(Tool[RenameArgs, ObjectRenamed]):
             scene.rename(obj.data, args.new_name)
             changed = True
         data = own_data(obj)
-        return ObjectRenamed(object=args.new_name, data=None if data is None else data.name, changed=changed)
+        data_name: str | None = None
+        if data is not None:
+            data_name = data.name
+        return ObjectRenamed(object=args.new_name, data=data_name, changed=changed)
 
     def verify(self, scene: Scene, args: RenameArgs, result: ObjectRenamed) -> Findings:
         obj = scene.require(Kind.OBJECT, args.new_name, "/new_name")
         yield from differs("its name", args.new_name, obj.name, "/new_name")
         if args.new_name != args.object:
             is_free = scene.find(Kind.OBJECT, args.object) is None
-            yield from differs(f"that nothing is named '{args.object}'", True, is_free, "/object")
+            yield from differs(f"that no object is named '{args.object}'", True, is_free, "/object")
         if args.rename_data:
             yield from differs("the name of its data", args.new_name, obj.data.name, "/rename_data")

@@ -1,4 +1,4 @@
-"""object.set_origin"""
+"""Tool object.set_origin"""
 
 from __future__ import annotations
 
@@ -28,43 +28,45 @@ TIP = ("object.create_empty", {"name": "Tip", "location": [0, 0, 2]})
 CHILD = ("object.create_empty", {"name": "Child", "location": [0, 0, 2], "parent": "Box"})
 TWIN = ("object.duplicate", {"object": "Box", "new_name": "Twin"})
 
-# Shorter distances are the noise of single precision, in parts of the numbers at hand.
+# Distances below this part of the largest coordinate are rounding errors of single precision.
 NEGLIGIBLE = 2e-6
 
 
 class SetOriginArgs(Args):
     object: ObjectName = Field(description="Name of the mesh, curve, surface or lattice object.")
     to: Literal["geometry", "bounds", "bottom", "point", "object"] = Field(
-        description="geometry: the mean of its points. bounds: the middle of its box along its own axes. bottom: the middle of the "
-        "underside of its box in the world. point: the argument point. object: where target is. Modifiers do not count."
+        description="geometry: the mean of its points. bounds: the centre of its box along its own axes. bottom: the centre of "
+        "the underside of its box in the world. point: the argument point. object: the origin of target. Modifiers are ignored."
     )
-    point: Vector3 | None = optional("For point: the place in the world, in metres.")
-    target: ObjectName | None = optional("For object: the object whose place is taken.")
+    point: Vector3 | None = optional("For point: the position in the world, in metres.")
+    target: ObjectName | None = optional("For object: the object whose origin is used.")
     make_single_user: bool = Field(
-        default=False, description="When others share its geometry: give the object geometry of its own."
+        default=False, description="If other objects share the geometry: give this object a copy of it."
     )
     data_name: Name | None = geometry.DATA_NAME
 
     @model_validator(mode="after")
-    def _says_where(self) -> SetOriginArgs:
+    def _match_arguments(self) -> SetOriginArgs:
         for name, kind in (("point", "point"), ("target", "object")):
             if (getattr(self, name) is not None) != (self.to == kind):
                 context = {"name": name, "kind": kind}
-                raise PydanticCustomError("origin_place", "give {name} exactly when to is {kind}", context)
+                raise PydanticCustomError("origin_place", "give {name} if, and only if, to is {kind}", context)
         return self
 
 
 class OriginSet(Result):
     object: str = Field(description="Name of the object.")
     data: str = Field(description="Name of its geometry.")
-    changed: bool = Field(description="False when its origin was there already.")
-    origin: tuple[float, float, float] = Field(description="Where its origin is in the world now, in metres.")
+    changed: bool = Field(description="False if the origin was already there.")
+    origin: tuple[float, float, float] = Field(description="Position of the origin in the world, in metres.")
 
 
 class SetOrigin(Tool[SetOriginArgs, OriginSet]):
-    """Put the origin (pivot) of an object to its centre, its underside, a point or another object; nothing moves.
+    """Move the origin (pivot) of an object to its centre, its underside, a point or another object; the geometry stays in
+    place.
 
-    Children keep their place."""
+    Children stay in place too.
+    """
 
     name = "object.set_origin"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(*geometry.WRITTEN_KINDS).needs("object_write", "mesh_write")
@@ -90,11 +92,11 @@ class SetOrigin(Tool[SetOriginArgs, OriginSet]):
             return
         if not _points(obj) and args.to in ("geometry", "bounds", "bottom"):
             message = f"'{args.object}' has no points, so it has no {args.to}"
-            yield conflict(message, "/to", "Give a point or a target, or fill it with geometry first.")
+            yield conflict(message, "/to", "Give a point or a target, or add geometry first.")
             return
         if abs(world_matrix(scene, obj).determinant()) < 1e-12:
-            message = f"'{args.object}' has a scale of zero, so that places in the world are none in its own space"
-            yield conflict(message, "/object", "Give it a scale first with object.transform.")
+            message = f"'{args.object}' has zero scale, so world positions cannot be converted to its local space"
+            yield conflict(message, "/object", "Set another scale first with object.transform.")
             return
         offset = _offset(scene, args, obj)
         if _is_negligible(scene, obj, offset):
@@ -115,18 +117,18 @@ class SetOrigin(Tool[SetOriginArgs, OriginSet]):
             data = geometry.writable_data(scene, obj, args.data_name)
             scene.set(obj, "location", obj.location + obj.matrix_basis.to_3x3() @ offset)
             geometry.move_geometry(scene, obj, change, data)
-            movement.refuse_others()
+            movement.refuse_moved_objects()
         origin = tuple(value + 0.0 for value in world_matrix(scene, obj).translation)
         return OriginSet(object=args.object, data=obj.data.name, changed=changed, origin=origin)
 
     def verify(self, scene: Scene, args: SetOriginArgs, result: OriginSet) -> Findings:
         obj = required_object(scene, args.object, "/object")
-        there = args.target == args.object or _is_negligible(scene, obj, _offset(scene, args, obj), loose=10.0)
-        yield from differs("that its origin is there", True, there, "/to")
+        is_there = args.target == args.object or _is_negligible(scene, obj, _offset(scene, args, obj), loose=10.0)
+        yield from differs("that its origin is there", True, is_there, "/to")
 
 
 def _offset(scene: Scene, args: SetOriginArgs, obj: Block) -> Block:
-    """Where the origin is to be, in the object's own space."""
+    """Return the requested position of the origin in the object's own space."""
     matrix = world_matrix(scene, obj)
     if args.point is not None:
         return matrix.inverted() @ scene.vector(args.point)
@@ -137,13 +139,13 @@ def _offset(scene: Scene, args: SetOriginArgs, obj: Block) -> Block:
         return scene.vector([_mean(points[axis::3]) for axis in range(3)])
     if args.to == "bounds":
         return scene.vector([_middle(points[axis::3]) for axis in range(3)])
-    places = [matrix @ scene.vector(points[index : index + 3]) for index in range(0, len(points), 3)]
-    across = [_middle([place[axis] for place in places]) for axis in range(2)]
-    return matrix.inverted() @ scene.vector([*across, min(place.z for place in places)])
+    corners = [matrix @ scene.vector(points[index : index + 3]) for index in range(0, len(points), 3)]
+    center = [_middle([corner[axis] for corner in corners]) for axis in range(2)]
+    return matrix.inverted() @ scene.vector([*center, min(corner.z for corner in corners)])
 
 
 def _points(obj: Block) -> Sequence[float]:
-    """The places of an object's points in its own space, flat."""
+    """Return the local coordinates of an object's points as one flat sequence."""
     if obj.type == "MESH":
         return positions_of(obj.data)
     flat = array("d")
@@ -172,8 +174,8 @@ def _shift(scene: Scene, offset: Block) -> Block:
 
 
 def _is_negligible(scene: Scene, obj: Block, offset: Block, loose: float = 1.0) -> bool:
-    """Whether the way is too short to count, so that a repetition writes nothing."""
+    """Return True if a distance is a rounding error, so that a repetition writes nothing. `loose` widens the limit."""
     matrix = world_matrix(scene, obj)
     largest = max(1.0, matrix.translation.length, *map(abs, _points(obj)))
-    way: float = (matrix.to_3x3() @ offset).length
-    return way <= NEGLIGIBLE * loose * largest
+    distance: float = (matrix.to_3x3() @ offset).length
+    return distance <= NEGLIGIBLE * loose * largest

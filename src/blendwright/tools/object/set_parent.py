@@ -29,19 +29,19 @@ UNEVEN = "Set keep_transform to false, or make the parent's scale even."
 
 
 class SetParentArgs(Args):
-    object: ObjectName = renamed("object", "child", description="Name of the object that is to follow another.")
-    parent: ObjectName | None = Field(description="Name of the object to follow; null to follow none.")
+    object: ObjectName = renamed("object", "child", description="Name of the object that gets the parent.")
+    parent: ObjectName | None = Field(description="Name of the parent; null clears the parent.")
     keep_transform: bool = Field(
         default=True,
-        description="Stay in place. If false, its channels are from now on relative to the parent (or the world).",
+        description="Stay in place. If false, the object's channels become relative to the parent (or the world).",
     )
     bone: InnerName | None = optional("Bone of an armature to follow instead of the whole object.", min_length=1)
     vertices: Annotated[list[Vertex], Field(max_length=3)] | None = optional(
-        "Vertices of the parent's geometry to follow, by index: one for its place, three for place and rotation."
+        "Vertices of the parent's geometry to follow, by index: one for the position, three for position and rotation."
     )
 
     @model_validator(mode="after")
-    def _one_way_to_follow(self) -> SetParentArgs:
+    def _check_part(self) -> SetParentArgs:
         if self.parent is None and self.part_type() != "OBJECT":
             raise PydanticCustomError("part_of_nothing", "bone and vertices need a parent")
         if self.bone is not None and self.vertices is not None:
@@ -53,7 +53,7 @@ class SetParentArgs(Args):
         return self
 
     def part_type(self) -> str:
-        """Blender's word for how it hangs on its parent."""
+        """Return Blender's `parent_type` for the part that the object follows."""
         if self.bone is not None:
             return "BONE"
         if self.vertices is None:
@@ -65,13 +65,13 @@ class SetParentArgs(Args):
 
 class Parented(Result):
     object: str = Field(description="Name of the child.")
-    parent: str | None = Field(description="Name of its parent, when it has one.")
-    changed: bool = Field(description="False when everything was as asked already.")
-    matrix_world: list[list[float]] = Field(description="Where the child stands now, as the rows of its world matrix.")
+    parent: str | None = Field(description="Name of its parent, if any.")
+    changed: bool = Field(description="False if everything already was as requested.")
+    matrix_world: list[list[float]] = Field(description="World matrix of the child after the call, row by row.")
 
 
 class SetParent(Tool[SetParentArgs, Parented]):
-    """Make an object follow another, one of its bones or vertices, or none. Only the child is written."""
+    """Make an object follow a parent object, or one of its bones or vertices, or clear its parent. Only the child changes."""
 
     name = "object.set_parent"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
@@ -95,20 +95,19 @@ class SetParent(Tool[SetParentArgs, Parented]):
         if child is None or parent is None:
             return
         if parent == child or child in _ancestors(parent):
-            message = f"'{args.parent}' is '{args.object}' itself, or follows it"
-            cure = "Choose a parent that does not depend on the child, or clear that one's parent first."
+            message = f"'{args.parent}' is '{args.object}' itself, or one of its descendants"
+            cure = "Choose a parent that does not follow the child, or clear the parent of that object first."
             yield conflict(message, "/parent", cure)
         elif args.keep_transform and abs(world_matrix(scene, parent).determinant()) < 1e-12:
-            message = f"'{args.parent}' has a scale of zero, so that a child cannot keep its place"
+            message = f"'{args.parent}' has a scale of zero, so a child cannot stay in place"
             yield conflict(message, "/keep_transform", "Give the parent a scale, or set keep_transform to false.")
         if args.part_type() != "OBJECT":
             yield from _part_problems(scene, args, child, parent)
 
     def apply(self, scene: Scene, args: SetParentArgs) -> Parented:
         child = scene.require(Kind.OBJECT, args.object, "/object")
-        if args.parent is None:
-            parent = None
-        else:
+        parent: Block | None = None
+        if args.parent is not None:
             parent = scene.require(Kind.OBJECT, args.parent, "/parent")
         matrix = world_matrix(scene, child)
         changed = _follow(scene, child, parent, args)
@@ -118,19 +117,18 @@ class SetParent(Tool[SetParentArgs, Parented]):
 
     def verify(self, scene: Scene, args: SetParentArgs, result: Parented) -> Findings:
         child = scene.require(Kind.OBJECT, args.object, "/object")
-        if child.parent is None:
-            actual = None
-        else:
+        actual: str | None = None
+        if child.parent is not None:
             actual = child.parent.name
         yield from differs("its parent", args.parent, actual, "/parent")
-        if actual is not None and not _hangs_so(child, args):
+        if actual is not None and not _follows_part(child, args):
             if args.part_type() == "OBJECT":
                 at = "/parent"
             elif args.bone:
                 at = "/bone"
             else:
                 at = "/vertices"
-            yield from differs("that it follows just that part", True, False, at)
+            yield from differs("that it follows exactly that part", True, False, at)
         if not nearly_equal_matrices(result.matrix_world, matrix_rows(world_matrix(scene, child))):
             yield from differs("that it stayed in place", True, False, "/keep_transform")
         if not args.keep_transform:
@@ -140,21 +138,21 @@ class SetParent(Tool[SetParentArgs, Parented]):
 
 
 def _follow(scene: Scene, child: Block, parent: Block | None, args: SetParentArgs) -> bool:
-    """Returns whether anything had to be written."""
+    """Set or clear the parent of a child. Return False if nothing had to be written."""
     keep = args.keep_transform
-    related = child.parent == parent and (parent is None or _hangs_so(child, args))
+    related = child.parent == parent and (parent is None or _follows_part(child, args))
     if related and (keep or matrix_rows(child.matrix_parent_inverse) == IDENTITY):
         return False
     frame = parent_space(scene, child)
     matrix = frame @ child.matrix_basis
     if child.parent_type != "OBJECT":
-        # While the old parent is there: with another one the type may be one that Blender cannot name.
+        # Set this before the parent, because Blender may have no name for the old type with the new parent.
         scene.set(child, "parent_type", "OBJECT")
     scene.set(child, "parent", parent)
     if args.part_type() != "OBJECT":
-        _hang_on_part(scene, child, args)
+        _follow_part(scene, child, args)
     if parent is not None and keep and args.part_type() == "OBJECT":
-        # The child's own channels stay as they are, so that this also holds for animated and sheared ones.
+        # The child's own channels stay unchanged, so that this also works for animated and sheared objects.
         scene.set(child, "matrix_parent_inverse", world_matrix(scene, parent).inverted() @ frame)
         return True
     scene.set(child, "matrix_parent_inverse", scene.matrix(IDENTITY))
@@ -166,14 +164,14 @@ def _follow(scene: Scene, child: Block, parent: Block | None, args: SetParentArg
     return True
 
 
-def _hangs_so(child: Block, args: SetParentArgs) -> bool:
-    """Whether it follows that part of its parent."""
+def _follows_part(child: Block, args: SetParentArgs) -> bool:
+    """Return True if the child follows the requested part of its parent."""
     if child.parent_type != args.part_type() or (args.bone is not None and child.parent_bone != args.bone):
         return False
     return args.vertices is None or list(child.parent_vertices)[: len(args.vertices)] == args.vertices
 
 
-def _hang_on_part(scene: Scene, child: Block, args: SetParentArgs) -> None:
+def _follow_part(scene: Scene, child: Block, args: SetParentArgs) -> None:
     scene.set(child, "parent_type", args.part_type())
     if args.bone is not None:
         scene.set(child, "parent_bone", args.bone)
@@ -186,20 +184,24 @@ def _part_problems(scene: Scene, args: SetParentArgs, child: Block, parent: Bloc
         message = f"'{args.parent}' is of type {parent.type}, which has no bones"
         yield conflict(message, "/bone", "Name an armature as parent.")
     elif args.bone is not None and args.bone not in parent.data.bones:
-        cure = did_you_mean(args.bone, [bone.name for bone in parent.data.bones], otherwise="It has none like it.")
+        names = [bone.name for bone in parent.data.bones]
+        cure = did_you_mean(args.bone, names, otherwise="It has no bone with a similar name.")
         yield Finding(Fault.TARGET_NOT_FOUND, f"'{args.parent}' has no bone named '{args.bone}'", "/bone", cure)
     if args.vertices is not None and parent.type != "MESH":
         message = f"'{args.parent}' is of type {parent.type}, which has no vertices to follow"
         yield conflict(message, "/vertices", "Name a mesh as parent.")
     elif args.vertices is not None and max(args.vertices) >= len(parent.data.vertices):
         message = f"the mesh of '{args.parent}' has {len(parent.data.vertices)} vertices"
-        yield conflict(message, "/vertices", "Use smaller indices; they begin at 0.")
+        yield conflict(message, "/vertices", "Use smaller indices; they start at 0.")
     if args.keep_transform:
-        # Its place in the new space is read from what Blender evaluates.
+        # The new position follows from Blender's evaluated data.
         yield from not_evaluated(scene, child, "/object")
         yield from not_evaluated(scene, parent, "/parent")
         if child.constraints:
-            message = f"'{args.object}' has constraints, so that its place on a part of another object is not known"
+            message = (
+                f"'{args.object}' has constraints, so its position relative to a part of another object is unknown"
+            )
+
             yield conflict(message, "/keep_transform", "Remove its constraints first, or set keep_transform to false.")
 
 

@@ -16,7 +16,8 @@ from blendwright.tools.settings import ObjectChanged
 
 EMPTY = ("object.create_empty", {"name": "Marker"})
 RIG = ("armature.create", {"name": "Rig", "bones": [{"name": "Hand", "head": [0, 0, 0], "tail": [0, 0, 1]}]})
-LARGEST = 2**31 - 1
+# Largest whole number that Blender stores in a custom property.
+MAX_INT = 2**31 - 1
 
 Number = int | float
 Numbers = Annotated[list[Number], Field(min_length=1, max_length=10_000)]
@@ -26,27 +27,27 @@ Value = bool | Number | Annotated[str, Field(max_length=100_000)] | Numbers | No
 class SetPropertyArgs(Args):
     object: ObjectName = renamed("object", "name", description="Name of the object.")
     bone: InnerName | None = optional(
-        "Bone of an armature that has the property; the object itself when left out.", min_length=1
+        "Bone of an armature that has the property. Default: the object itself.", min_length=1
     )
     key: InnerName = Field(min_length=1, description="Name of the custom property, at most 63 bytes.")
-    value: Value = Field(description="A boolean, a number, a text or an array of numbers; null removes the property.")
+    value: Value = Field(description="A boolean, a number, a string or an array of numbers; null removes the property.")
     number_type: Literal["auto", "int", "float"] = Field(
-        default="auto", description="How numbers are kept. auto: as int when all are whole (2.0 is), else as float."
+        default="auto", description="How numbers are stored. auto: as int if all are whole (2.0 is), else as float."
     )
-    minimum: BoundedFloat | None = optional("Least number that its slider allows.")
-    maximum: BoundedFloat | None = optional("Greatest number that its slider allows.")
+    minimum: BoundedFloat | None = optional("Smallest number that its slider allows.")
+    maximum: BoundedFloat | None = optional("Largest number that its slider allows.")
     description: Annotated[str, Field(max_length=1000)] | None = optional(
-        "What the property is for, shown as its tooltip."
+        "Purpose of the property, shown as its tooltip."
     )
 
     @model_validator(mode="after")
-    def _can_be_kept(self) -> SetPropertyArgs:
+    def _check_value(self) -> SetPropertyArgs:
         numbers = _numbers(self.value)
         if numbers and self.number_type == "int" and not all(_whole(number) for number in numbers):
-            raise PydanticCustomError("not_whole", "number_type int takes whole numbers only")
-        if numbers and _as_int(self.number_type, numbers) and any(not -LARGEST - 1 <= n <= LARGEST for n in numbers):
+            raise PydanticCustomError("not_whole", "number_type int accepts only whole numbers")
+        if numbers and _as_int(self.number_type, numbers) and not all(_is_32_bit(number) for number in numbers):
             raise PydanticCustomError(
-                "too_large", "Blender keeps whole numbers of 32 bits; set number_type to float for larger ones"
+                "too_large", "Blender stores whole numbers of 32 bits; set number_type to float for larger ones"
             )
         if self.value is None and self.hints():
             raise PydanticCustomError("hints_of_nothing", "a property that is removed has no range and no description")
@@ -55,19 +56,24 @@ class SetPropertyArgs(Args):
         return self
 
     def hints(self) -> dict[str, Any]:
-        """What the property is to say of itself in the interface, by Blender's names; what is left out stays."""
+        """Return the range and the description of the property, by Blender's names. Omitted ones stay unchanged."""
         whole = _as_int(self.number_type, _numbers(self.value))
-        ends = {"min": self.minimum, "max": self.maximum}
         hints: dict[str, Any] = {}
-        for name, end in ends.items():
-            if end is not None:
-                hints[name] = hints[f"soft_{name}"] = int(end) if whole else float(end)
-        if self.description is None:
-            return hints
-        return hints | {"description": self.description}
+        for name, limit in (("min", self.minimum), ("max", self.maximum)):
+            if limit is None:
+                continue
+            if whole:
+                limit = int(limit)
+            else:
+                limit = float(limit)
+            hints[name] = limit
+            hints[f"soft_{name}"] = limit
+        if self.description is not None:
+            hints["description"] = self.description
+        return hints
 
     def stored_value(self) -> Any:
-        """The value as Blender is to keep it. JSON does not tell 2 from 2.0, so neither may the outcome."""
+        """Return the value in the type that Blender stores. JSON clients may send 2 as 2.0, so both give the same type."""
         numbers = _numbers(self.value)
         if not numbers:
             return self.value
@@ -115,7 +121,7 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
             holder = obj
         registered = holder.bl_rna.properties.get(args.key)
         if registered is not None and registered.is_runtime:
-            # Before Blender 5.0 add-ons keep their settings in the same place.
+            # Before Blender 5.0 add-ons store their settings among the custom properties.
             yield conflict(f"'{args.key}' is the name of an add-on's settings", "/key", "Choose another key.")
         yield from channel_conflicts(scene, obj, path, "/key")
 
@@ -128,8 +134,9 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
             scene.drop_item(obj, args.key)
         else:
             scene.set_item(obj, args.key, value)
-            if hints := args.hints():
-                # The whole item is recorded with its hints, so that they come back with it.
+            hints = args.hints()
+            if hints:
+                # The journal records the whole item with its hints, so that undo restores them too.
                 obj.id_properties_ui(args.key).update(**hints)
         return ObjectChanged(object=args.object, changed=True)
 
@@ -143,7 +150,7 @@ class SetProperty(Tool[SetPropertyArgs, ObjectChanged]):
 
 
 def _holder(scene: Scene, args: SetPropertyArgs) -> Block:
-    """What has the property: the object, or a bone as it is posed."""
+    """Return the owner of the property: the object, or the pose bone."""
     obj = scene.require(Kind.OBJECT, args.object, "/object")
     if args.bone is None:
         return obj
@@ -151,13 +158,11 @@ def _holder(scene: Scene, args: SetPropertyArgs) -> Block:
 
 
 def _hints_differ(obj: Block, args: SetPropertyArgs) -> Findings:
-    """Where what a property says of itself is not what was asked for."""
+    """Yield the differences between the requested hints of a property and its present ones."""
     hints = args.hints()
-    actual: dict[str, Any]
+    actual: dict[str, Any] = {}
     if hints and args.key in obj:
         actual = obj.id_properties_ui(args.key).as_dict()
-    else:
-        actual = {}
     for name, value in hints.items():
         at = {"min": "/minimum", "max": "/maximum", "description": "/description"}.get(name.removeprefix("soft_"), "")
         yield from differs(f"the {name.replace('_', ' ')} of '{args.key}'", value, actual.get(name), at)
@@ -169,19 +174,24 @@ def _refuse_bad_range(numbers: list[Number], low: float | None, high: float | No
     if low is not None and high is not None and low > high:
         raise PydanticCustomError("crossed_range", "minimum is above maximum")
     if any((low is not None and number < low) or (high is not None and number > high) for number in numbers):
-        raise PydanticCustomError("out_of_range", "value is outside of minimum and maximum")
-    if whole and any(end is not None and not _fits_int(end) for end in (low, high)):
+        raise PydanticCustomError("out_of_range", "value is outside the range from minimum to maximum")
+    if whole and any(limit is not None and not _fits_int(limit) for limit in (low, high)):
         raise PydanticCustomError(
-            "range_not_whole", "the range of whole numbers is whole, of 32 bits; set number_type to float for others"
+            "range_not_whole",
+            "minimum and maximum of a whole number must be whole and have 32 bits; set number_type to float for others",
         )
 
 
 def _fits_int(number: Number) -> bool:
-    return _whole(number) and -LARGEST - 1 <= number <= LARGEST
+    return _whole(number) and _is_32_bit(number)
+
+
+def _is_32_bit(number: Number) -> bool:
+    return -MAX_INT - 1 <= number <= MAX_INT
 
 
 def _current_value(obj: Block, key: str) -> Any:
-    """A custom property as plain data; None when there is none."""
+    """Return a custom property as plain data, or None if it does not exist."""
     value = obj.get(key)
     if hasattr(value, "to_dict"):
         return value.to_dict()
@@ -191,7 +201,7 @@ def _current_value(obj: Block, key: str) -> Any:
 
 
 def _identical(requested: Any, actual: Any) -> bool:
-    # Saving a file turns booleans into integers.
+    # Saving a file converts booleans to integers.
     return requested == actual and (_type(requested) == _type(actual) or isinstance(requested, bool))
 
 

@@ -20,26 +20,26 @@ RAYS = {
 
 class SetVisibilityArgs(Args):
     object: ObjectName = renamed("object", "name", description="Name of the object to show or hide.")
-    viewport: bool | None = optional("Show it in viewports; unchanged when left out.")
-    render: bool | None = optional("Show it in renders; unchanged when left out.")
+    viewport: bool | None = optional("Show it in viewports. Default: unchanged.")
+    render: bool | None = optional("Show it in renders. Default: unchanged.")
     camera: bool | None = optional("Whether the camera sees it.")
     diffuse: bool | None = optional("Whether it lights matt surfaces.")
-    glossy: bool | None = optional("Whether mirrors show it.")
-    transmission: bool | None = optional("Whether it is seen through glass.")
-    volume: bool | None = optional("Whether it is seen by volumes.")
+    glossy: bool | None = optional("Whether reflections show it.")
+    transmission: bool | None = optional("Whether it is visible through glass.")
+    volume: bool | None = optional("Whether it lights volumes.")
     shadow: bool | None = optional("Whether it casts shadows.")
     shadow_catcher: bool | None = optional("Show only the shadows on it, for pictures with a transparent background.")
-    holdout: bool | None = optional("Make a hole in the picture where it is.")
+    holdout: bool | None = optional("Make a transparent hole in the picture in its place.")
 
     @model_validator(mode="after")
-    def _asks_something(self) -> SetVisibilityArgs:
+    def _require_a_setting(self) -> SetVisibilityArgs:
         if not self.model_dump(exclude={"object"}, exclude_none=True):
             raise PydanticCustomError("nothing_asked", "give viewport, render or a kind of ray")
         return self
 
 
 class SetVisibility(SetsObjectSettings[SetVisibilityArgs, ObjectChanged]):
-    """Show or hide an object in viewports, renders, or to some kinds of rays only. Its children are not affected."""
+    """Show or hide an object in viewports, in renders, or for some kinds of rays only. Its children do not change."""
 
     name = "object.set_visibility"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
@@ -50,9 +50,9 @@ class SetVisibility(SetsObjectSettings[SetVisibilityArgs, ObjectChanged]):
     )
 
     def settings(self, scene: Scene, args: SetVisibilityArgs, target: Block) -> Settings:
-        for where, shown in (("viewport", args.viewport), ("render", args.render)):
+        for area, shown in (("viewport", args.viewport), ("render", args.render)):
             if shown is not None:
-                yield Setting(target, f"hide_{where}", not shown, f"/{where}")
+                yield Setting(target, f"hide_{area}", not shown, f"/{area}")
         for argument, attribute in RAYS.items():
             value = getattr(args, argument)
             if value is not None:

@@ -24,40 +24,37 @@ class TransformArgs(Args):
     object: ObjectName = renamed("object", "name", description="Name of the object to move.")
     mode: Literal["set", "add"] = Field(
         default="set",
-        description="set: the values replace the old ones. add: the location is added, the rotation turns it further, "
+        description="set: the values replace the present ones. add: the location is added, the rotation is applied on top, "
         "the scale multiplies.",
     )
-    location: Vector3 | None = optional("Position in metres, in the space of its parent.")
+    location: Vector3 | None = optional("Position in metres, relative to the parent if there is one.")
     rotation_euler_deg: Vector3 | None = optional(
         "Rotation about X, Y and Z in degrees, in the object's own rotation order (XYZ unless changed)."
     )
     rotation_quaternion: Vector4 | None = optional(
-        "Rotation as W, X, Y, Z (normalised for you); switches the object to quaternions."
+        "Rotation as W, X, Y, Z (normalised automatically); switches the object to quaternions."
     )
     scale: Scale3 | None = optional("Scale along X, Y and Z.")
 
     @model_validator(mode="after")
-    def _asks_something_clear(self) -> TransformArgs:
+    def _check_arguments(self) -> TransformArgs:
         if self.rotation_euler_deg is not None and self.rotation_quaternion is not None:
             raise PydanticCustomError("two_rotations", "give rotation_euler_deg or rotation_quaternion, not both")
-        if all(
-            value is None for value in (self.location, self.rotation_euler_deg, self.rotation_quaternion, self.scale)
-        ):
-            raise PydanticCustomError(
-                "nothing_asked", "give at least one of location, rotation_euler_deg, rotation_quaternion and scale"
-            )
+        values = (self.location, self.rotation_euler_deg, self.rotation_quaternion, self.scale)
+        if all(value is None for value in values):
+            message = "give at least one of location, rotation_euler_deg, rotation_quaternion and scale"
+            raise PydanticCustomError("nothing_asked", message)
         if self.rotation_quaternion is not None and math.hypot(*self.rotation_quaternion) < 1e-6:
-            raise PydanticCustomError(
-                "zero_quaternion", "rotation_quaternion must not be zero: no rotation is [1, 0, 0, 0]"
-            )
+            message = "rotation_quaternion must not be zero: no rotation is [1, 0, 0, 0]"
+            raise PydanticCustomError("zero_quaternion", message)
         return self
 
 
 class Transformed(Result):
     object: str = Field(description="Name of the object.")
-    changed: bool = Field(description="False when it stood just so already.")
-    location: tuple[float, float, float] = Field(description="Position in metres, in the space of its parent.")
-    rotation_mode: str = Field(description="Which rotation counts: an Euler order, QUATERNION or AXIS_ANGLE.")
+    changed: bool = Field(description="False if everything already was as requested.")
+    location: tuple[float, float, float] = Field(description="Position in metres, relative to the parent.")
+    rotation_mode: str = Field(description="The rotation that Blender uses: an Euler order, QUATERNION or AXIS_ANGLE.")
     rotation: tuple[float, ...] = Field(
         description="X, Y, Z in degrees for an Euler order; W, X, Y, Z for QUATERNION; angle in degrees and axis for AXIS_ANGLE."
     )
@@ -65,7 +62,7 @@ class Transformed(Result):
 
 
 class Transform(Tool[TransformArgs, Transformed]):
-    """Move, turn or scale an object by its own channels (relative to its parent, where it has one)."""
+    """Move, rotate or scale an object by its channels, which are relative to its parent if it has one."""
 
     name = "object.transform"
     promises = SAFE_ACCUMULATING_WRITE.writes_to(Kind.OBJECT).needs("object_write")
@@ -91,14 +88,14 @@ class Transform(Tool[TransformArgs, Transformed]):
         if args.rotation_euler_deg is not None:
             yield from channel_conflicts(scene, obj, rotation_channel(obj), "/rotation_euler_deg")
         if args.rotation_quaternion is not None:
-            # Another mode would silence the keyframes of the old one.
+            # Keyframes of the old rotation mode would have no effect after the switch.
             for channel in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle"):
                 yield from channel_conflicts(scene, obj, channel, "/rotation_quaternion")
 
     def apply(self, scene: Scene, args: TransformArgs) -> Transformed:
         obj = scene.require(Kind.OBJECT, args.object, "/object")
         requested = _requested(scene, args, obj)
-        # What is only nearly there is still written, so that the end does not depend on the beginning.
+        # Also write values that are nearly right, so that the result does not depend on the previous values.
         changed = write_settings(scene, [Setting(obj, channel, value, "") for channel, value in requested.items()])
         values = {**_channels(obj), **requested}
         mode = values["rotation_mode"]
@@ -127,49 +124,55 @@ class Transform(Tool[TransformArgs, Transformed]):
 
 
 def _requested(scene: Scene, args: TransformArgs, obj: Block) -> dict[str, Any]:
-    """The channels to write, with their new values."""
+    """Return the channels to write with their new values."""
     add = args.mode == "add"
     requested: dict[str, Any] = {}
     if args.location is not None:
         if add:
-            requested["location"] = _each(sum, obj.location, args.location)
+            requested["location"] = _combined(sum, obj.location, args.location)
         else:
             requested["location"] = args.location
     if args.rotation_quaternion is not None:
-        turn = scene.quaternion(args.rotation_quaternion).normalized()
+        rotation = scene.quaternion(args.rotation_quaternion).normalized()
+        if add:
+            rotation = rotation @ orientation(scene, obj)
         requested["rotation_mode"] = "QUATERNION"
-        requested["rotation_quaternion"] = tuple(turn @ orientation(scene, obj) if add else turn)
+        requested["rotation_quaternion"] = tuple(rotation)
     if args.rotation_euler_deg is not None:
         requested.update(_euler(scene, obj, radians(args.rotation_euler_deg), add))
     if args.scale is not None:
         if add:
-            requested["scale"] = _each(math.prod, obj.scale, args.scale)
+            requested["scale"] = _combined(math.prod, obj.scale, args.scale)
         else:
             requested["scale"] = args.scale
     return requested
 
 
 def _euler(scene: Scene, obj: Block, angles: tuple[float, ...], add: bool) -> dict[str, Any]:
-    """Euler angles in the channel that the object's rotation mode makes count."""
+    """Return the rotation channel of the object's rotation mode with its new value. `angles` are in radians."""
     mode = obj.rotation_mode
     if mode not in ROTATIONS:
-        return {"rotation_euler": _each(sum, obj.rotation_euler, angles) if add else angles}
-    turn = scene.euler(angles).to_quaternion()
+        if add:
+            angles = _combined(sum, obj.rotation_euler, angles)
+        return {"rotation_euler": angles}
+    rotation = scene.euler(angles).to_quaternion()
     if add:
-        turn = turn @ orientation(scene, obj)
+        rotation = rotation @ orientation(scene, obj)
     if mode == "QUATERNION":
-        return {"rotation_quaternion": tuple(turn)}
-    axis, angle = turn.to_axis_angle()
+        return {"rotation_quaternion": tuple(rotation)}
+    axis, angle = rotation.to_axis_angle()
     return {"rotation_axis_angle": (angle, *axis)}
 
 
-def _each(combine: Any, current: Sequence[float], change: Sequence[float]) -> tuple[float, ...]:
+def _combined(combine: Any, current: Sequence[float], change: Sequence[float]) -> tuple[float, ...]:
     return tuple(combine(pair) for pair in zip(current, change, strict=True))
 
 
 def _channels(obj: Block) -> dict[str, Any]:
-    channels = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
-    return {"rotation_mode": obj.rotation_mode, **{channel: tuple(getattr(obj, channel)) for channel in channels}}
+    channels: dict[str, Any] = {"rotation_mode": obj.rotation_mode}
+    for name in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
+        channels[name] = tuple(getattr(obj, name))
+    return channels
 
 
 def _in_degrees(mode: str, rotation: Sequence[float]) -> tuple[float, ...]:

@@ -1,1 +1,1 @@
-"""Tools of the noun `physics`, one file each."""
+"""Tools of the noun `physics`, one file per tool."""

@@ -1,4 +1,4 @@
-"""A motion as keyframes: one for each frame, of location and rotation."""
+"""Writing of a simulated motion as keyframes: location and rotation in every frame."""
 
 from __future__ import annotations
 
@@ -11,44 +11,49 @@ from blendwright.tools.checks import conflict
 
 
 def motion_conflicts(scene: Scene, obj: Block, at: str) -> Findings:
-    """What would move an object elsewhere than its own channels say, or has them already."""
+    """Yield findings for relations that would displace an object from its keyframes, and for existing animation."""
     if obj.parent is not None:
-        yield conflict(f"'{obj.name}' hangs on '{obj.parent.name}'", at, "Clear its parent with object.set_parent.")
+        message = f"'{obj.name}' has the parent '{obj.parent.name}'"
+        yield conflict(message, at, "Clear its parent with object.set_parent.")
     if len(obj.constraints):
         cure = "Remove them with constraint.remove."
-        yield conflict(f"'{obj.name}' has constraints, which place it by themselves", at, cure)
+        yield conflict(f"'{obj.name}' has constraints, which determine its position", at, cure)
     if any(obj.delta_location) or any(obj.delta_rotation_euler):
         cure = "Apply its transform with object.apply_transform."
-        yield conflict(f"'{obj.name}' has a delta transform on top of its own", at, cure)
+        yield conflict(f"'{obj.name}' has a delta transform in addition to its own", at, cure)
     if obj.animation_data is not None and (action_of(obj) is not None or obj.animation_data.drivers):
-        yield conflict(f"'{obj.name}' is animated already", at, "Clear that first with animation.clear.")
+        yield conflict(f"'{obj.name}' is already animated", at, "Clear its animation first with animation.clear.")
     if obj.rotation_mode == "AXIS_ANGLE":
-        cure = "Turn it by Euler angles or a quaternion with object.transform."
-        yield conflict(f"'{obj.name}' is turned about an axis, which keys cannot follow", at, cure)
+        cure = "Switch it to Euler angles or a quaternion with object.transform."
+        yield conflict(f"'{obj.name}' uses the rotation mode AXIS_ANGLE, which this tool cannot animate", at, cure)
 
 
 def channel_rows(scene: Scene, obj: Block, track: Track) -> list[list[float]]:
-    """For each frame location and rotation as the object's channels hold them, each rotation next to the one before."""
+    """Return location and rotation of each frame as values of the object's channels.
+
+    Each rotation has the representation that is closest to the previous one.
+    """
     rows: list[list[float]] = []
     previous: Block | None = None
-    for place, turn in track:
-        rotation = scene.quaternion(turn)
+    for location, orientation in track:
+        rotation = scene.quaternion(orientation)
         if obj.rotation_mode == "QUATERNION":
             if previous is not None and previous.dot(rotation) < 0.0:
                 rotation.negate()
+        elif previous is None:
+            rotation = rotation.to_euler(obj.rotation_mode, obj.rotation_euler)
         else:
-            if previous is None:
-                near = obj.rotation_euler
-            else:
-                near = previous
-            rotation = rotation.to_euler(obj.rotation_mode, near)
-        rows.append([*place, *rotation])
+            rotation = rotation.to_euler(obj.rotation_mode, previous)
+        rows.append([*location, *rotation])
         previous = rotation
     return rows
 
 
 def write_keys(scene: Scene, obj: Block, start: int, rows: Sequence[Sequence[float]]) -> str:
-    """Key all of them on an object that may be written into freely; the name of the new action."""
+    """Write one key per row and channel from frame `start`. Return the name of the new action.
+
+    The caller must have opened the object for writing.
+    """
     action = scene.create(Kind.ACTION, action_name(obj))
     data = obj.animation_data or obj.animation_data_create()
     data.action = action
@@ -59,14 +64,17 @@ def write_keys(scene: Scene, obj: Block, start: int, rows: Sequence[Sequence[flo
     curves = curve_list(scene, obj)
     assert curves is not None
     width = len(rows[0]) - 3
-    places = [("location", axis) for axis in range(3)] + [(rotation_channel(obj), part) for part in range(width)]
-    for column, (path, index) in enumerate(places):
+    channels = [("location", axis) for axis in range(3)]
+    channels += [(rotation_channel(obj), part) for part in range(width)]
+    for column, (path, index) in enumerate(channels):
         curve = curves.new(path, index=index)
         curve.keyframe_points.add(len(rows))
-        flat = [number for frame, row in enumerate(rows) for number in (float(start + frame), row[column])]
+        flat: list[float] = []
+        for frame, row in enumerate(rows, start):
+            flat += [float(frame), row[column]]
         curve.keyframe_points.foreach_set("co", flat)
         for key in curve.keyframe_points:
-            # What new keys are like depends on the user's preferences: all of it is said here.
+            # Set everything explicitly, because the defaults of new keys depend on the user's preferences.
             key.interpolation, key.easing, key.type = "LINEAR", "AUTO", "KEYFRAME"
             key.handle_left_type = key.handle_right_type = "VECTOR"
         curve.update()

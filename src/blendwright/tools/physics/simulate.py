@@ -20,6 +20,7 @@ from blendwright.tools.physics.live_setup import (
     live_note,
     off_centre_notes,
     setup_conflicts,
+    shown_names,
 )
 from blendwright.tools.physics.motion_keys import action_name, channel_rows, motion_conflicts, write_keys
 from blendwright.tools.render.rendering import FrameNumber
@@ -27,10 +28,10 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 SOLID = ("MESH", "CURVE", "SURFACE", "FONT", "META")
-MOST_FRAMES = 2000
-# What stays in the scene: rigid bodies, keyframes.
+MAX_FRAMES = 2000
+# Choices of `keep` that leave rigid bodies in the scene, and choices that leave keyframes.
 SETUPS, KEYED = ("setup", "both"), ("keyframes", "both")
-# A body that moves less than this in a frame has come to rest, in metres.
+# Movement per frame in metres, below which a body counts as being at rest.
 REST = 1e-3
 BLOCK = ("mesh.create_primitive", {"kind": "cube", "name": "Block", "size": 0.5, "location": [0, 0, 2],
                                    "rotation_euler_deg": [20, 30, 0]})  # fmt: skip
@@ -43,10 +44,10 @@ RAMP = (
 
 class BodySettings(Args):
     object: ObjectName = Field(description="One of objects or obstacles.")
-    shape: Shape | None = optional("Its shape for collisions.")
-    mass: PositiveFloat | None = optional("In kilograms.")
-    friction: LengthFloat | None = optional("How little it slides.", le=100.0)
-    bounce: UnitFloat | None = optional("How much of its speed it keeps when it hits something.")
+    shape: Shape | None = optional("Shape of the body for collisions.")
+    mass: PositiveFloat | None = optional("Mass in kilograms.")
+    friction: LengthFloat | None = optional("Resistance to sliding.", le=100.0)
+    bounce: UnitFloat | None = optional("Share of its speed that the body keeps in a collision.")
 
 
 class SimulateArgs(Args):
@@ -54,57 +55,60 @@ class SimulateArgs(Args):
         min_length=1, max_length=500, description="Objects that fall and push each other."
     )
     obstacles: list[ObjectName] = Field(
-        default=[], max_length=500, description="Objects that they meet and that stand still."
+        default=[], max_length=500, description="Objects that stay in place and that the others collide with."
     )
-    ground: BoundedFloat | None = optional("Height of a ground without an end that nobody sees.")
+    ground: BoundedFloat | None = optional("Height of an infinite invisible ground in metres.")
     frames: Annotated[tuple[FrameNumber, FrameNumber], Field(strict=False)] = Field(
         default=(1, 100), description="First and last frame."
     )
     keep: Literal["keyframes", "rest", "setup", "both"] = Field(
         default="keyframes",
-        description="Every frame as keyframes; the place where each one is in the end; setup: nothing is simulated, they become"
-        " rigid bodies to play and tune in Blender; both: keyframes, and bodies that follow them (Animated).",
+        description="keyframes: every frame. rest: the final position and rotation. setup: simulate nothing; the objects become"
+        " rigid bodies to play and tune in Blender. both: keyframes, and bodies that follow them (Animated).",
     )
     shape: Shape = Field(default="CONVEX_HULL", description="Shape of objects for collisions; obstacles are MESH.")
     mass: PositiveFloat = Field(default=1.0, description="Mass of each object in kilograms.")
-    friction: LengthFloat = Field(default=0.5, le=100.0, description="How little all of them slide.")
-    bounce: UnitFloat = Field(default=0.0, description="How much of their speed they keep when they hit something.")
-    bodies: list[BodySettings] = Field(default=[], max_length=1000, description="What is different about single ones.")
-    gravity: Vector3 = Field(default=(0.0, 0.0, -9.81), description="In metres per second squared.")
-    substeps: int = Field(default=10, ge=1, le=200, description="Steps per frame; more for fast and small ones.")
+    friction: LengthFloat = Field(default=0.5, le=100.0, description="Resistance of all bodies to sliding.")
+    bounce: UnitFloat = Field(default=0.0, description="Share of their speed that all bodies keep in a collision.")
+    bodies: list[BodySettings] = Field(default=[], max_length=1000, description="Different settings for single bodies.")
+    gravity: Vector3 = Field(default=(0.0, 0.0, -9.81), description="Gravity in metres per second squared.")
+    substeps: int = Field(default=10, ge=1, le=200, description="Steps per frame; use more for fast or small objects.")
 
     @model_validator(mode="after")
-    def _in_order(self) -> SimulateArgs:
+    def _check_frames(self) -> SimulateArgs:
         first, last = self.frames
-        if not 1 <= last - first < MOST_FRAMES:
-            raise PydanticCustomError("frames", "frames are a first and a later last one, at most 2000")
+        if not 1 <= last - first < MAX_FRAMES:
+            message = "frames must be a first and a later last frame, with at most {most} frames"
+            raise PydanticCustomError("frames", message, {"most": MAX_FRAMES})
         return self
 
 
 class BodyMoved(Result):
     object: str = Field(description="Name of the object.")
-    location: tuple[float, float, float] = Field(description="Where its origin is in the end.")
-    distance: float = Field(description="How far that is from where it was, in metres.")
-    at_rest: bool = Field(description="Whether it has come to rest.")
+    location: tuple[float, float, float] = Field(description="Final position of its origin.")
+    distance: float = Field(description="Distance between first and final position in metres.")
+    at_rest: bool = Field(description="Whether the object is at rest at the end.")
 
 
 class Simulated(Result):
-    objects: list[BodyMoved] = Field(description="What became of each of them; empty for a set-up.")
-    frames: int = Field(description="How many frames were simulated, or set up.")
-    actions: list[str] = Field(description="The actions that hold the keyframes.")
+    objects: list[BodyMoved] = Field(description="The result for each object; empty for a setup.")
+    frames: int = Field(description="Number of frames that were simulated or set up.")
+    actions: list[str] = Field(description="Names of the actions with the keyframes.")
     bodies: str | None = Field(
-        default=None, description="The collection that the scene's rigid bodies are in, where they stay."
+        default=None, description="Name of the collection of the scene's rigid bodies, if they stay."
     )
     notes: list[str] = Field(
-        default=[], description="What may surprise: what is not at rest yet, or fell out of sight."
+        default=[], description="Unexpected results, such as objects that are not at rest at the end."
     )
 
 
 class Simulate(Tool[SimulateArgs, Simulated]):
-    """Let objects fall, collide and stack as rigid bodies, and keep every frame as keyframes, or only where they come to rest.
+    """Let objects fall, collide and stack as rigid bodies, and keep every frame as keyframes, or only the final positions.
 
-    Simulated by Blender in a scene of its own: no cache stays in the file, only keyframes or places, which are the same everywhere, and
-    rigid-body settings if asked for. Equal calls give equal results on one machine; what was kept is never simulated again."""
+    Blender simulates in a temporary scene: the file gets keyframes or positions, which are the same everywhere, rigid-body
+    settings on request, and no cache. Equal calls give equal results on one machine. Blendwright stores the result and never
+    simulates it again.
+    """
 
     name = "physics.simulate"
     version = 2
@@ -147,22 +151,22 @@ class Simulate(Tool[SimulateArgs, Simulated]):
 
     def examine(self, args: SimulateArgs, blender: tuple[int, int, int] | None) -> Findings:
         seen: list[str] = []
-        for at, name in _named(args):
+        for at, name in _named_objects(args):
             if name in seen:
                 yield invalid(f"'{name}' is named twice", at, "Name each object once.")
             seen.append(name)
         for number, body in enumerate(args.bodies):
             if body.object not in seen:
-                message = f"'{body.object}' is neither among objects nor among obstacles"
-                yield invalid(message, f"/bodies/{number}/object", "Add it to one of them.")
+                message = f"'{body.object}' is neither in objects nor in obstacles"
+                yield invalid(message, f"/bodies/{number}/object", "Add it to objects or obstacles.")
         if args.ground is not None and args.keep in SETUPS:
-            message = "a ground that nobody sees cannot stay in the scene"
-            yield invalid(message, "/ground", "Leave it out, and name a floor among obstacles.")
+            message = "an invisible ground cannot stay in the scene"
+            yield invalid(message, "/ground", "Leave ground out, and name a floor in obstacles.")
 
     def check(self, scene: Scene, args: SimulateArgs) -> Findings:
         if args.keep in SETUPS:
             yield from home_conflicts(scene)
-        for at, name in _named(args):
+        for at, name in _named_objects(args):
             obj = yield from existing_object(scene, name, at, *SOLID)
             if obj is None:
                 continue
@@ -175,36 +179,38 @@ class Simulate(Tool[SimulateArgs, Simulated]):
                     yield from scene.name_conflicts(Kind.ACTION, action_name(obj), at)
 
     def apply(self, scene: Scene, args: SimulateArgs) -> Simulated:
+        frame_count = args.frames[1] - args.frames[0] + 1
         bodies = _bodies(scene, args)
         objects = [body.obj for body in bodies if body.active]
-        first, last = args.frames
+        first = args.frames[0]
         if args.keep == "setup":
-            home = self._set_up(scene, args)
+            collection = self._set_up(scene, args)
             notes = [live_note(first), *off_centre_notes(objects)]
-            return Simulated(objects=[], frames=last - first + 1, actions=[], bodies=home, notes=notes)
+            return Simulated(objects=[], frames=frame_count, actions=[], bodies=collection, notes=notes)
+
         tracks = scene.simulate_bodies(
-            bodies, last - first + 1, gravity=args.gravity, substeps=args.substeps, ground=args.ground
+            bodies, frame_count, gravity=args.gravity, substeps=args.substeps, ground=args.ground
         )
-        moved: list[BodyMoved] = []
+        results: list[BodyMoved] = []
         actions: list[str] = []
         for obj, track in zip(objects, tracks, strict=False):
             rows = channel_rows(scene, obj, track)
             if not all(math.isfinite(number) for row in rows for number in row):
-                message = f"the simulation of '{obj.name}' went out of bounds"
+                message = f"the simulation of '{obj.name}' became unstable: its position is not finite"
                 raise StepError.of(Fault.EXECUTION_FAILED, message, at="/substeps", cure="Use more substeps.")
-            kept: list[float] = rows[-1]
+            present_row: list[float] = rows[-1]
             if args.keep in KEYED:
                 actions.append(write_keys(scene, scene.edit(obj), first, rows))
-                now: int = round(scene.active.frame_current_final) - first
-                kept = rows[min(max(now, 0), len(rows) - 1)]
-            scene.set(obj, "location", kept[:3])
-            scene.set(obj, rotation_channel(obj), kept[3:])
-            moved.append(_moved(obj.name, rows))
+                index: int = round(scene.active.frame_current_final) - first
+                present_row = rows[min(max(index, 0), len(rows) - 1)]
+            scene.set(obj, "location", present_row[:3])
+            scene.set(obj, rotation_channel(obj), present_row[3:])
+            results.append(_result(obj.name, rows))
+
+        collection = None
         if args.keep == "both":
-            home = self._set_up(scene, args)
-        else:
-            home = None
-        return Simulated(objects=moved, frames=last - first + 1, actions=actions, bodies=home, notes=_notes(moved))
+            collection = self._set_up(scene, args)
+        return Simulated(objects=results, frames=frame_count, actions=actions, bodies=collection, notes=_notes(results))
 
     def _set_up(self, scene: Scene, args: SimulateArgs) -> str:
         return scene.set_up_bodies(
@@ -217,55 +223,68 @@ class Simulate(Tool[SimulateArgs, Simulated]):
 
     def verify(self, scene: Scene, args: SimulateArgs, result: Simulated) -> Findings:
         for number, body in enumerate(result.objects):
-            obj, at = required_object(scene, body.object, f"/objects/{number}"), f"/objects/{number}"
+            at = f"/objects/{number}"
+            obj = required_object(scene, body.object, at)
             if args.keep == "rest":
-                yield from differs(f"where '{body.object}' is", body.location, tuple(obj.location), at)
-            else:
-                if obj.animation_data is None:
-                    name = None
-                else:
-                    name = obj.animation_data.action.name
-                yield from differs(f"the action of '{body.object}'", result.actions[number], name, at)
+                yield from differs(f"the position of '{body.object}'", body.location, tuple(obj.location), at)
+                continue
+            action_name: str | None = None
+            if obj.animation_data is not None:
+                action_name = obj.animation_data.action.name
+            yield from differs(f"the action of '{body.object}'", result.actions[number], action_name, at)
         if args.keep in SETUPS:
-            at = [pointer for pointer, _ in _named(args)]
+            at = [pointer for pointer, _ in _named_objects(args)]
             yield from bodies_differ(_bodies(scene, args), at, animated=args.keep == "both")
 
 
-def _named(args: SimulateArgs) -> Iterator[tuple[str, str]]:
+def _named_objects(args: SimulateArgs) -> Iterator[tuple[str, str]]:
+    """Yield the JSON pointer and the name of every object and obstacle."""
     for field, names in (("objects", args.objects), ("obstacles", args.obstacles)):
         for number, name in enumerate(names):
             yield f"/{field}/{number}", name
 
 
 def _bodies(scene: Scene, args: SimulateArgs) -> list[Body]:
-    return [
-        _body(args, required_object(scene, name, at), active=at.startswith("/objects/")) for at, name in _named(args)
-    ]
+    bodies: list[Body] = []
+    for at, name in _named_objects(args):
+        bodies.append(_body(args, required_object(scene, name, at), active=at.startswith("/objects/")))
+    return bodies
 
 
 def _body(args: SimulateArgs, obj: Block, *, active: bool) -> Body:
-    own = next((body for body in reversed(args.bodies) if body.object == obj.name), BodySettings(object=obj.name))
-    return Body(
-        obj=obj,
-        active=active,
-        shape=own.shape or (args.shape if active else "MESH"),
-        mass=args.mass if own.mass is None else own.mass,
-        friction=args.friction if own.friction is None else own.friction,
-        bounce=args.bounce if own.bounce is None else own.bounce,
-    )
+    """Return an object's body, with the last entry of `bodies` for it before the common settings."""
+    settings = BodySettings(object=obj.name)
+    for body in args.bodies:
+        if body.object == obj.name:
+            settings = body
+
+    shape = settings.shape
+    if not shape:
+        if active:
+            shape = args.shape
+        else:
+            shape = "MESH"
+    mass, friction, bounce = settings.mass, settings.friction, settings.bounce
+    if mass is None:
+        mass = args.mass
+    if friction is None:
+        friction = args.friction
+    if bounce is None:
+        bounce = args.bounce
+    return Body(obj=obj, active=active, shape=shape, mass=mass, friction=friction, bounce=bounce)
 
 
-def _moved(name: str, rows: list[list[float]]) -> BodyMoved:
+def _result(name: str, rows: list[list[float]]) -> BodyMoved:
     first, last = rows[0][:3], rows[-1][:3]
-    # Over a few frames: what has just turned round at the top of its way stands still for one.
+    # Compare several frames, because a body at the top of its path hardly moves for one frame.
     late = [math.dist(rows[-1][:3], row[:3]) for row in rows[-6:]]
     x, y, z = last
     return BodyMoved(object=name, location=(x, y, z), distance=math.dist(first, last), at_rest=max(late) < 5 * REST)
 
 
-def _notes(moved: list[BodyMoved]) -> list[str]:
-    moving = [body.object for body in moved if not body.at_rest]
+def _notes(results: list[BodyMoved]) -> list[str]:
+    moving = [body.object for body in results if not body.at_rest]
     if not moving:
         return []
-    shown = ", ".join(repr(name) for name in moving[:5]) + (f" and {len(moving) - 5} more" if len(moving) > 5 else "")
-    return [f"Still moving at the last frame: {shown}. Give more frames, a ground or obstacles to come to rest on."]
+    shown = shown_names(moving)
+    return [f"Still moving in the last frame: {shown}. Give more frames, a ground or obstacles to come to rest on."]

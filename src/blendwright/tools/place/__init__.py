@@ -1,1 +1,1 @@
-"""Tools of the noun `place`, one file each."""
+"""Tools of the noun `place`, one file per tool."""

@@ -1,4 +1,4 @@
-"""place.align"""
+"""Tool place.align"""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Edge = Literal["min", "center", "max"]
 
 
 class AlignArgs(MoveArgs):
-    axis: Literal["X", "Y", "Z"] = Field(description="World axis along which they move.")
-    edge: Edge = Field(default="center", description="Which end of each object's bounds is put in place.")
-    reference: ObjectName | None = optional("Object to align to; stays where it is.")
+    axis: Literal["X", "Y", "Z"] = Field(description="World axis along which the objects move.")
+    edge: Edge = Field(default="center", description="End of each object's bounding box that is aligned.")
+    reference: ObjectName | None = optional("Object to align to; it stays in place.")
     reference_edge: Edge | None = optional(
-        "Which end of the reference's bounds to align to; the same as `edge` when left out."
+        "End of the reference's bounding box to align to. Default: the same as `edge`."
     )
     value: BoundedFloat | None = optional("Coordinate in metres to align to, instead of an object.")
 
@@ -43,7 +43,7 @@ class AlignArgs(MoveArgs):
 
 
 class Align(MovesObjects[AlignArgs]):
-    """Align objects along a world axis by their bounds: to an object, or to a coordinate."""
+    """Align objects along a world axis by their bounding boxes: to an object, or to a coordinate."""
 
     name = "place.align"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
@@ -61,9 +61,9 @@ class Align(MovesObjects[AlignArgs]):
         reference = yield from evaluated_object(scene, args.reference, "/reference")
         for parent in ancestors(reference):
             if parent.name in args.objects:
-                message = f"the reference '{args.reference}' moves along with its parent '{parent.name}'"
+                message = f"the reference '{args.reference}' moves together with its parent '{parent.name}'"
                 at = f"/objects/{args.objects.index(parent.name)}"
-                yield conflict(message, at, "Take another reference, or leave the parent out.")
+                yield conflict(message, at, "Choose another reference, or leave the parent out.")
 
     def references(self, args: AlignArgs) -> Iterator[str]:
         if args.reference is not None:
@@ -77,10 +77,10 @@ class Align(MovesObjects[AlignArgs]):
             [box] = world_bounds(scene, [reference])
             target = _side(box, axis, args.reference_edge or args.edge)
         bounds = world_bounds(scene, [scene.require(Kind.OBJECT, name) for name in args.objects])
-        return [
-            (name, along(axis, target - _side(box, axis, args.edge)))
-            for name, box in zip(args.objects, bounds, strict=True)
-        ]
+        offsets: list[Offset] = []
+        for name, box in zip(args.objects, bounds, strict=True):
+            offsets.append((name, along(axis, target - _side(box, axis, args.edge))))
+        return offsets
 
 
 def _side(bounds: BoundingBox, axis: int, edge: Edge) -> float:

@@ -1,4 +1,4 @@
-"""place.around"""
+"""Tool place.around"""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ PIVOT = ("object.create_empty", {"name": "Pivot"})
 
 
 class AroundArgs(Args):
-    object: ObjectName = Field(description="Object to put in place: a light, a camera, an empty, anything.")
+    object: ObjectName = Field(description="Object to move: a light, a camera, an empty or any other.")
     objects: list[ObjectName] = renamed(
         "objects",
         "targets",
         default=[],
         max_length=1000,
-        description="What it stands around; none: everything that a render shows.",
+        description="Objects at the centre. Default: everything that a render shows.",
     )
     azimuth_deg: float = Field(
         default=0.0, ge=-360.0, le=360.0, description="Angle seen from above: 0 in front (-Y), 90 to the right (+X)."
@@ -39,23 +39,25 @@ class AroundArgs(Args):
         default=3.0,
         ge=0.0,
         le=1000.0,
-        description="From the centre of the targets, in radii of the sphere around them; 0 is the centre itself.",
+        description="Distance from the centre of the targets, in radii of the sphere around them; 0 is the centre itself.",
     )
     face: bool = Field(
-        default=True, description="Turn its -Z, along which lights shine and cameras look, to the centre."
+        default=True, description="Turn its -Z axis, in which lights shine and cameras look, to the centre."
     )
 
 
 class Around(Result):
     object: str = Field(description="Name of the object.")
-    location: Point = Field(description="Where it stands now, in the world.")
-    center: Point = Field(description="The centre of the targets.")
+    location: Point = Field(description="World position after the call.")
+    center: Point = Field(description="Centre of the targets.")
     radius: float = Field(description="Radius of the sphere around the targets, in metres.")
-    changed: bool = Field(description="False when it stood there already.")
+    changed: bool = Field(description="False if the object was already there.")
 
 
 class PlaceAround(Tool[AroundArgs, Around]):
-    """Put an object around others: by angles and a distance that goes with their size, and turn it to them."""
+    """Put an object at angles and a distance from the centre of other objects, and turn it towards them. The distance scales
+    with their size.
+    """
 
     name = "place.around"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
@@ -70,7 +72,7 @@ class PlaceAround(Tool[AroundArgs, Around]):
         yield from existing_objects(scene, args.objects, "/objects")
         if args.object in args.objects:
             at = f"/objects/{args.objects.index(args.object)}"
-            yield conflict(f"'{args.object}' cannot stand around itself", at, "Leave it out of the targets.")
+            yield conflict(f"'{args.object}' cannot be placed around itself", at, "Leave it out of the targets.")
         if obj is not None:
             yield from zero_scale(scene, obj, "/object")
             yield from move_conflicts(scene, obj, "/object", turn=args.face)
@@ -91,14 +93,16 @@ class PlaceAround(Tool[AroundArgs, Around]):
     def verify(self, scene: Scene, args: AroundArgs, result: Around) -> Findings:
         obj = required_object(scene, args.object, "/object")
         in_place = nearly_equal_matrices(self._pose(scene, args, obj), world_matrix(scene, obj))
-        yield from differs("that it stands there (no constraint or animation holds it)", True, in_place, "/object")
+        yield from differs("that it is there (no constraint or animation moves it)", True, in_place, "/object")
 
     def _pose(self, scene: Scene, args: AroundArgs, obj: Block) -> Block:
+        """Return the requested world matrix of the object."""
         targets = subject(scene, args.objects, args.object)
-        around, above = math.radians(args.azimuth_deg), math.radians(args.elevation_deg)
-        direction = (math.sin(around) * math.cos(above), -math.cos(around) * math.cos(above), math.sin(above))
-        far = args.distance * targets.radius
-        x, y, z = (center + part * far for center, part in zip(targets.center, direction, strict=True))
+        azimuth, elevation = math.radians(args.azimuth_deg), math.radians(args.elevation_deg)
+        horizontal = math.cos(elevation)
+        direction = (math.sin(azimuth) * horizontal, -math.cos(azimuth) * horizontal, math.sin(elevation))
+        distance = args.distance * targets.radius
+        x, y, z = (center + part * distance for center, part in zip(targets.center, direction, strict=True))
         current = world_matrix(scene, obj)
         if args.face:
             return view_matrix(scene, mirrored_like(current, view_axes(direction)), (x, y, z), current)

@@ -1,4 +1,4 @@
-"""place.distribute"""
+"""Tool place.distribute"""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ ROW = tuple(
     )
     for number, left_edge in enumerate((0, 1.5, 9))
 )
+# The name of an object, and its bounding box in the world.
 Placed = tuple[str, BoundingBox]
 
 
@@ -31,18 +32,19 @@ class DistributeArgs(MoveArgs):
         description="Names of the objects to move."
     )
     axis: Literal["X", "Y", "Z"] | None = optional(
-        "World axis along which they move, between the first and the last, which stay."
+        "World axis along which the objects move, between the first and the last, which stay."
     )
-    start: Vector3 | None = optional("Where the first centre goes, instead of an axis; needs `end`.")
-    end: Vector3 | None = optional("Where the last centre goes; needs `start`.")
+    start: Vector3 | None = optional("World position for the first centre, instead of an axis; needs `end`.")
+    end: Vector3 | None = optional("World position for the last centre; needs `start`.")
     spacing: Literal["centers", "gaps"] = Field(
-        default="centers", description="Equal distances between centres, or equal gaps between bounds (with an axis)."
+        default="centers",
+        description="Equal distances between centres, or equal gaps between bounding boxes (with an axis).",
     )
     gap: LengthFloat | None = optional(
-        "A fixed gap in metres (with `gaps`): only the first stays, the others follow it."
+        "A fixed gap in metres (with `gaps`): only the first object stays, the others follow it."
     )
     order: Literal["position", "given"] = Field(
-        default="position", description="In the order in which they stand along the way, or as listed."
+        default="position", description="Order along the axis or line: by present position, or as given in `objects`."
     )
 
     @model_validator(mode="after")
@@ -76,8 +78,8 @@ class Distribute(MovesObjects[DistributeArgs]):
             return
         placed = _ordered(scene, args)
         if _free_gap(placed, AXES[args.axis]) < 0.0:
-            message = "the objects together are longer than the way between the first and the last"
-            cure = "Move the last one further away, give a fixed 'gap', or space by 'centers'."
+            message = "the objects together are longer than the distance between the first and the last"
+            cure = "Move the last one further away, give a fixed 'gap', or use spacing 'centers'."
             yield conflict(message, "/spacing", cure)
 
     def offsets(self, scene: Scene, args: DistributeArgs) -> list[Offset]:
@@ -91,17 +93,19 @@ class Distribute(MovesObjects[DistributeArgs]):
 
 
 def _ordered(scene: Scene, args: DistributeArgs) -> list[Placed]:
+    """Return the objects with their bounding boxes, in the order in which they are placed."""
     bounds = world_bounds(scene, [scene.require(Kind.OBJECT, name) for name in args.objects])
     placed = list(zip(args.objects, bounds, strict=True))
     if args.order == "given":
         return placed
     if args.start is not None and args.end is not None:
-        direction = [there - here for here, there in zip(args.start, args.end, strict=True)]
+        direction = [end - start for start, end in zip(args.start, args.end, strict=True)]
     else:
         direction = along(AXES[args.axis or "X"], 1.0)
 
     def progress(entry: Placed) -> float:
-        return sum(part * way for part, way in zip(entry[1].center, direction, strict=True))
+        center = entry[1].center
+        return sum(part * component for part, component in zip(center, direction, strict=True))
 
     return sorted(placed, key=progress)
 
@@ -118,9 +122,10 @@ def _between(placed: list[Placed], start: Point, end: Point) -> list[Offset]:
 def _by_centers(placed: list[Placed], axis: int) -> list[Offset]:
     first, last = placed[0][1].center[axis], placed[-1][1].center[axis]
     step = (last - first) / (len(placed) - 1)
-    return [
-        (name, along(axis, first + step * number - bounds.center[axis])) for number, (name, bounds) in enumerate(placed)
-    ]
+    offsets: list[Offset] = []
+    for number, (name, bounds) in enumerate(placed):
+        offsets.append((name, along(axis, first + step * number - bounds.center[axis])))
+    return offsets
 
 
 def _by_gaps(placed: list[Placed], axis: int, gap: float | None) -> list[Offset]:
@@ -137,6 +142,6 @@ def _by_gaps(placed: list[Placed], axis: int, gap: float | None) -> list[Offset]
 
 
 def _free_gap(placed: list[Placed], axis: int) -> float:
-    """The gap that is left when the first and the last object stay where they are."""
+    """Return the gap in metres if the first and the last object stay in place. It is negative if they do not fit."""
     span = placed[-1][1].high[axis] - placed[0][1].low[axis]
     return (span - sum(bounds.size(axis) for _, bounds in placed)) / (len(placed) - 1)

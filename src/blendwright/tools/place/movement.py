@@ -1,4 +1,4 @@
-"""Moves objects by a distance in the world, and checks whether several can be moved at once: the family of tools that do so."""
+"""Shared base of tools that move objects by a distance in the world, and checks that several objects can move together."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from blendwright.tools.checks import conflict, differs, evaluated_object, invali
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
-# The name of an object, and how far it has to go in the world.
+# The name of an object, and its distance to the requested position along the world axes, in metres.
 Offset = tuple[str, Point]
 
 AXES = {"X": 0, "Y": 1, "Z": 2}
 
-# Shorter distances are the noise of single precision: leaving them makes a repetition write nothing.
+# Distances below these limits are rounding errors of single precision. Skipping them makes a repetition write nothing.
+# The first is in metres, the second a share of the largest coordinate.
 ABSOLUTE = 1e-6
 RELATIVE = 1e-6
-# A shape that depends on its place comes to rest within a few rounds, or never.
-ROUNDS = 8
+# A shape that depends on its position settles within a few rounds, or never.
+MAX_ROUNDS = 8
 
 
 class MoveArgs(Args):
@@ -35,40 +36,46 @@ class MoveArgs(Args):
 
 
 class Moved(Result):
-    """Objects that a tool has put in place."""
+    """Objects that a tool moved to their requested positions."""
 
-    objects: list[str] = Field(description="Names of all objects, in their order.")
-    moved: list[str] = Field(description="Names of those that were not there already.")
+    objects: list[str] = Field(description="Names of all objects, in the order of the argument.")
+    moved: list[str] = Field(description="Names of the objects that had to move.")
 
 
 A = TypeVar("A", bound=MoveArgs)
 
 
 class MovesObjects(Tool[A, Moved], Generic[A], family=True):
-    """Moves objects to where they belong in the world. A tool says how far each has to go."""
+    """Move objects to requested positions in the world. A subclass computes how far each has to move."""
 
-    in_place: ClassVar[str] = "in its place"
+    in_place: ClassVar[str] = "in place"
 
     def offsets(self, scene: Scene, args: A) -> list[Offset]:
-        """How far each object has to go, in their order."""
+        """Return the distance of each object to its requested position, in the order of the objects."""
         raise NotImplementedError
 
     def references(self, args: A) -> Iterable[str]:
-        """Names of other objects that the places depend on."""
+        """Return the names of further objects that the requested positions depend on."""
         return ()
 
     def apply(self, scene: Scene, args: A) -> Moved:
-        """An object whose shape depends on its place is moved until it comes to rest."""
+        """Move the objects. Repeat this for shapes that depend on their position, until they settle.
+
+        Raise StepError if they do not settle.
+        """
         offsets = self.offsets(scene, args)
         names = [name for name, _ in offsets]
-        moved = _shift_all(scene, offsets)
-        rounds = most_rounds(*(scene.require(Kind.OBJECT, name) for name in (*names, *self.references(args))))
-        while rounds and (offsets := [each for each in self.offsets(scene, args) if not _is_in_place(scene, each)]):
+        moved_names = _shift_all(scene, offsets)
+        rounds = max_rounds(*(scene.require(Kind.OBJECT, name) for name in (*names, *self.references(args))))
+        while rounds:
+            offsets = [offset for offset in self.offsets(scene, args) if not _is_in_place(scene, offset)]
+            if not offsets:
+                break
             rounds -= 1
             if not rounds:
                 raise does_not_settle(offsets[0][0], _pointer(args, offsets[0]))
-            moved |= _shift_all(scene, offsets)
-        return Moved(objects=names, moved=[name for name in names if name in moved])
+            moved_names |= _shift_all(scene, offsets)
+        return Moved(objects=names, moved=[name for name in names if name in moved_names])
 
     def verify(self, scene: Scene, args: A, result: Moved) -> Findings:
         for offset in self.offsets(scene, args):
@@ -81,66 +88,68 @@ def _pointer(args: MoveArgs, offset: Offset) -> str:
 
 
 def is_negligible(delta: Sequence[float], location: Sequence[float]) -> bool:
-    """Whether a distance is too short to count at that place."""
+    """Return True if a distance is a rounding error at that position."""
     return max(map(abs, delta)) <= ABSOLUTE + RELATIVE * max(map(abs, location))
 
 
 def shift(scene: Scene, obj: Block, delta: Sequence[float]) -> bool:
-    """Move an object by a distance in the world; False, and nothing is written, when the distance is too short to count.
+    """Move an object by a distance in the world. Return False and write nothing if the distance is negligible.
 
-    Takes the world matrix as last evaluated: evaluating anew for each of a thousand objects would take seconds."""
+    This uses the world matrix of the last evaluation: evaluating again for each of a thousand objects would take seconds.
+    """
     matrix = obj.matrix_world
     if is_negligible(delta, matrix.translation):
         return False
-    # Only the location is written: taking a whole matrix apart would touch rotation and scale with rounding noise.
+    # Write only the location, because decomposing a whole matrix would change rotation and scale by rounding errors.
     frame = (matrix @ obj.matrix_basis.inverted_safe()).to_3x3()
     scene.set(obj, "location", obj.location + frame.inverted_safe() @ scene.vector(delta))
     return True
 
 
 def _shift_all(scene: Scene, offsets: Iterable[Offset]) -> set[str]:
-    """Move objects by their offsets; the names of those that were moved."""
+    """Move objects by their offsets. Return the names of the objects that moved."""
     return {name for name, delta in offsets if shift(scene, scene.require(Kind.OBJECT, name), delta)}
 
 
 def _is_in_place(scene: Scene, offset: Offset) -> bool:
-    """Whether an object is where it should be. A little more than one step of noise is allowed: moving is itself rounded."""
+    """Return True if an object is at its requested position, within four times the negligible distance."""
     name, delta = offset
     location = scene.evaluated(scene.require(Kind.OBJECT, name)).matrix_world.translation
     return is_negligible([part / 4 for part in delta], location)
 
 
-def most_rounds(*objects: Block) -> int:
-    """How often to move again, at the most: not at all unless a modifier ties the shape of an object to its place."""
-    if any(_depends_on_place(obj) for obj in objects):
-        return ROUNDS
+def max_rounds(*objects: Block) -> int:
+    """Return how many rounds of moving are allowed: 0 unless a modifier ties the shape of an object to its position."""
+    if any(_depends_on_position(obj) for obj in objects):
+        return MAX_ROUNDS
+    return 0
     return 0
 
 
-def _depends_on_place(obj: Block) -> bool:
+def _depends_on_position(obj: Block) -> bool:
     for modifier in obj.modifiers:
         if modifier.type == "NODES":
-            return True  # nodes may ask for any object, and for the place of their own
+            return True  # nodes can read any object, and the position of their own object
         pointers = [prop for prop in modifier.bl_rna.properties if prop.type == "POINTER"]
-        others = [prop.identifier for prop in pointers if prop.fixed_type.identifier in ("Object", "Collection")]
-        if any(getattr(modifier, name) is not None for name in others):
+        references = [prop.identifier for prop in pointers if prop.fixed_type.identifier in ("Object", "Collection")]
+        if any(getattr(modifier, name) is not None for name in references):
             return True
     return False
 
 
 def does_not_settle(name: str, at: str) -> StepError:
-    """Moving it changed its shape, and moving it accordingly changed it again."""
-    message = f"the shape of '{name}' depends on where it is, and it does not come to rest there"
+    """Return the error for an object that changes its shape with every move, so that it never fits its position."""
+    message = f"the shape of '{name}' changes with its position, so it never reaches the requested position"
     return StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure="Apply the modifier that uses another object first.")
 
 
 def movement_problems(scene: Scene, names: Sequence[str], at: str) -> Findings:
-    """Why these objects cannot be moved, each with its own pointer."""
+    """Yield findings that explain why these objects cannot be moved together, each with its JSON pointer."""
     seen: dict[str, int] = {}
     for number, name in enumerate(names):
         pointer = f"{at}/{number}"
-        earlier = seen.setdefault(name, number)
-        if earlier != number:
+        first_number = seen.setdefault(name, number)
+        if first_number != number:
             yield invalid(f"object '{name}' is named twice", pointer, "Name each object once.")
             continue
         obj = yield from evaluated_object(scene, name, pointer)
@@ -150,8 +159,8 @@ def movement_problems(scene: Scene, names: Sequence[str], at: str) -> Findings:
         obj = scene.find(Kind.OBJECT, name)
         parent = next((parent for parent in ancestors(obj) if parent.name in seen), None)
         if parent is not None:
-            message = f"object '{name}' moves along with its parent '{parent.name}', which is named too"
-            yield conflict(message, f"{at}/{number}", "Name only one of the two.")
+            message = f"object '{name}' moves together with its parent '{parent.name}', which is named too"
+            yield conflict(message, f"{at}/{number}", "Name only one of them.")
 
 
 def ancestors(obj: Block | None) -> Iterator[Block]:
@@ -161,5 +170,8 @@ def ancestors(obj: Block | None) -> Iterator[Block]:
 
 
 def along(axis: int, distance: float) -> Point:
-    x, y, z = (distance if index == axis else 0.0 for index in range(3))
+    """Return the vector with this length in metres along a world axis."""
+    vector = [0.0, 0.0, 0.0]
+    vector[axis] = distance
+    x, y, z = vector
     return x, y, z

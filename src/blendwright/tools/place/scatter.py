@@ -1,10 +1,9 @@
-"""place.scatter"""
+"""Tool place.scatter"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from itertools import islice
 from random import Random
 from typing import Annotated
 
@@ -39,28 +38,30 @@ STAGE = (GROUND, STONE)
 STONES = {"object": "Stone", "target": "Ground"}
 SPACING = {"scale_range": [0.5, 2], "min_distance": 1}
 CORNER = {"low": [0, 0, -1], "high": [5, 5, 1]}
-MOST = 10_000
+MAX_COPIES = 10_000
 
-# Where one copy stands: location, rotation, scale.
-Spot = tuple[Point, Point, Point]
+# Location, XYZ rotation in radians, and scale of one copy.
+Placement = tuple[Point, Point, Point]
 ScaleRange = Annotated[tuple[PositiveFloat, PositiveFloat], Field(strict=False)]
 
 
 class ScatterArgs(Args):
     object: ObjectName = renamed(
-        "object", "source", description="Name of the object to repeat; the copies share its data."
+        "object", "source", description="Name of the object to copy; the copies share its data."
     )
-    target: ObjectName = Field(description="Name of the object on whose surface they are put.")
-    count: Annotated[int, Field(ge=1, le=MOST)] = Field(description="How many copies.")
-    seed: Seed = Field(default=0, description="Equal seeds give equal places.")
+    target: ObjectName = Field(description="Name of the object whose surface gets the copies.")
+    count: Annotated[int, Field(ge=1, le=MAX_COPIES)] = Field(description="Number of copies.")
+    seed: Seed = Field(default=0, description="Random seed; equal seeds give equal positions.")
     prefix: Annotated[Name, Field(max_length=200)] = Field(
         description="Copies are named prefix_0001, prefix_0002 and so on."
     )
-    collection: CollectionName | None = optional("Collection to link them to; the scene's own when left out.")
+    collection: CollectionName | None = optional("Collection to link the copies to. Default: the scene's own.")
     align_to_normal: bool = Field(default=False, description="Tilt each copy's Z axis to the direction of the surface.")
-    random_yaw: bool = Field(default=True, description="Turn each copy about its Z axis at random.")
-    scale_range: ScaleRange = Field(default=(1.0, 1.0), description="Least and greatest scale, relative to the source.")
-    min_distance: LengthFloat = Field(default=0.0, description="Least distance between origins in metres.")
+    random_yaw: bool = Field(default=True, description="Rotate each copy about its Z axis at random.")
+    scale_range: ScaleRange = Field(
+        default=(1.0, 1.0), description="Smallest and largest scale, relative to the source."
+    )
+    min_distance: LengthFloat = Field(default=0.0, description="Smallest distance between origins in metres.")
     offset: BoundedFloat = Field(
         default=0.0, description="Distance of the origins from the surface in metres; negative sinks in."
     )
@@ -69,7 +70,7 @@ class ScatterArgs(Args):
     @model_validator(mode="after")
     def range_is_ordered(self) -> ScatterArgs:
         if self.scale_range[0] > self.scale_range[1]:
-            raise PydanticCustomError("range", "'scale_range' starts with the lesser value")
+            raise PydanticCustomError("range", "'scale_range' must start with the smaller value")
         return self
 
     def copy_name(self, number: int) -> str:
@@ -77,14 +78,14 @@ class ScatterArgs(Args):
 
 
 class Scattered(Result):
-    """The copies that a scatter made."""
+    """The copies that a scatter created."""
 
     objects: list[str] = Field(description="Names of the copies, in order.")
-    created: bool = Field(description="False when equal copies were there already and nothing was written.")
+    created: bool = Field(description="False if equal copies already existed; then nothing was written.")
 
 
 class Scatter(Tool[ScatterArgs, Scattered]):
-    """Scatter copies of an object over the surface of another: random but repeatable, evenly by area, at a least distance."""
+    """Scatter copies of an object over the surface of another: random but repeatable, evenly by area, with a minimum distance."""
 
     name = "place.scatter"
     promises = (
@@ -107,74 +108,78 @@ class Scatter(Tool[ScatterArgs, Scattered]):
         problems = list(scene.missing(Kind.OBJECT, args.object, "/object"))
         problems += surface_problems(scene, args.target, "/target")
         problems += missing_target_collection(scene, args.collection)
-        problems += () if problems else mask_problems(scene, args.target, args.mask, "/mask")
+        if not problems:
+            problems += mask_problems(scene, args.target, args.mask, "/mask")
         yield from problems
         if problems:
             return
-        spots = _spots(scene, args)
-        if not spots and args.mask is not None:
-            yield invalid(f"the mask leaves nothing of the surface of '{args.target}'", "/mask", "Widen the mask.")
-        elif len(spots) < args.count:
-            distance = f"{args.min_distance:g} m from all others"
-            message = f"only {len(spots)} of {args.count} copies were found a place {distance}"
+        placements = _placements(scene, args)
+        if not placements and args.mask is not None:
+            yield invalid(f"the mask selects no part of the surface of '{args.target}'", "/mask", "Widen the mask.")
+        elif len(placements) < args.count:
             if args.min_distance:
                 at = "/min_distance"
             else:
                 at = "/target"
+            message = (
+                f"the surface has room for only {len(placements)} of {args.count} copies {args.min_distance:g} m apart"
+            )
             yield invalid(message, at, "Use a smaller 'min_distance' or 'count'.")
-        elif not _all_in_place(scene, args, spots):
-            names = (args.copy_name(number) for number in range(args.count))
-            conflicts = (finding for name in names for finding in scene.name_conflicts(Kind.OBJECT, name, "/prefix"))
-            yield from islice(conflicts, 1)  # the others would say the same
+        elif not _all_in_place(scene, args, placements):
+            for number in range(args.count):
+                conflicts = list(scene.name_conflicts(Kind.OBJECT, args.copy_name(number), "/prefix"))
+                if conflicts:
+                    yield conflicts[0]  # one finding is enough, because all would have the same fix
+                    return
 
     def apply(self, scene: Scene, args: ScatterArgs) -> Scattered:
         names = [args.copy_name(number) for number in range(args.count)]
         if scene.find(Kind.OBJECT, names[0]) is not None:
             return Scattered(objects=names, created=False)
-        spots = _spots(scene, args)
+        placements = _placements(scene, args)
         source = scene.require(Kind.OBJECT, args.object, "/object")
         collection = target_collection(scene, args.collection)
-        for name, spot in zip(names, spots, strict=True):
+        for name, placement in zip(names, placements, strict=True):
             copy = scene.adopt(Kind.OBJECT, source.copy(), name)
             _reset_copy(copy)
-            copy.location, copy.rotation_euler, copy.scale = spot
+            copy.location, copy.rotation_euler, copy.scale = placement
             scene.link(collection, copy)
         return Scattered(objects=names, created=True)
 
     def verify(self, scene: Scene, args: ScatterArgs, result: Scattered) -> Findings:
-        if not _all_in_place(scene, args, _spots(scene, args)):
-            yield Finding(Fault.SCENE_CONFLICT, "not all copies are where they should be", "/prefix")
+        if not _all_in_place(scene, args, _placements(scene, args)):
+            yield Finding(Fault.SCENE_CONFLICT, "a copy is missing or not at its position", "/prefix")
 
 
-def _spots(scene: Scene, args: ScatterArgs) -> list[Spot]:
-    """Where the copies go; fewer than asked when there is no room for all."""
+def _placements(scene: Scene, args: ScatterArgs) -> list[Placement]:
+    """Return the placements of the copies. The list is shorter than requested if the surface has no room for all."""
     surface = Surface(scene, scene.require(Kind.OBJECT, args.target, "/target"), args.mask)
     if not surface.area:
         return []
     matrix = world_matrix(scene, scene.require(Kind.OBJECT, args.object, "/object"))
     random = Random(args.seed)
     hits = surface.random_points(random, args.count, args.min_distance)
-    return [_spot(scene, args, hit, matrix, random) for hit in hits]
+    return [_placement(scene, args, hit, matrix, random) for hit in hits]
 
 
-def _spot(scene: Scene, args: ScatterArgs, hit: Hit, matrix: Block, random: Random) -> Spot:
-    # Both numbers are always drawn, so that an option does not move the copies that follow.
+def _placement(scene: Scene, args: ScatterArgs, hit: Hit, matrix: Block, random: Random) -> Placement:
+    # Always draw both numbers, so that an option does not change the copies that follow.
     yaw, share = random.random() * math.tau, random.random()
     up, normal = scene.vector((0.0, 0.0, 1.0)), scene.vector(hit.normal)
-    turn = matrix.to_quaternion()
+    rotation = matrix.to_quaternion()
     if args.random_yaw:
-        turn = scene.euler((0.0, 0.0, yaw)).to_quaternion() @ turn
+        rotation = scene.euler((0.0, 0.0, yaw)).to_quaternion() @ rotation
     if args.align_to_normal:
-        turn = up.rotation_difference(normal) @ turn
+        rotation = up.rotation_difference(normal) @ rotation
     low, high = args.scale_range
     x, y, z = scene.vector(hit.point) + normal * args.offset
-    i, j, k = turn.to_euler("XYZ")
+    i, j, k = rotation.to_euler("XYZ")
     sx, sy, sz = matrix.to_scale() * (low + (high - low) * share)
     return (x, y, z), (i, j, k), (sx, sy, sz)
 
 
 def _reset_copy(copy: Block) -> None:
-    """A copy stands by itself: nothing but its own channels moves it, and it is seen even where the source is a hidden model."""
+    """Make a copy independent and visible: remove animation, parent, constraints, hiding and delta transforms."""
     copy.animation_data_clear()
     copy.parent = None
     for constraint in list(copy.constraints):
@@ -187,14 +192,14 @@ def _reset_copy(copy: Block) -> None:
     copy.delta_scale = (1.0, 1.0, 1.0)
 
 
-def _all_in_place(scene: Scene, args: ScatterArgs, spots: list[Spot]) -> bool:
-    """Whether every copy is in its place, with the source's data and in its collection."""
+def _all_in_place(scene: Scene, args: ScatterArgs, placements: list[Placement]) -> bool:
+    """Return True if every copy is at its placement, with the source's data and in its collection."""
     data = scene.require(Kind.OBJECT, args.object, "/object").data
     collection = target_collection(scene, args.collection)
-    for number, spot in enumerate(spots):
+    for number, placement in enumerate(placements):
         copy = scene.find(Kind.OBJECT, args.copy_name(number))
         if copy is None or copy.data != data or not scene.is_in(collection, copy):
             return False
-        if not all(map(same, spot, (copy.location, copy.rotation_euler, copy.scale))):
+        if not all(map(same, placement, (copy.location, copy.rotation_euler, copy.scale))):
             return False
     return True

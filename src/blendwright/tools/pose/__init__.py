@@ -1,1 +1,1 @@
-"""Tools of the noun `pose`, one file each."""
+"""Tools of the noun `pose`, one file per tool."""

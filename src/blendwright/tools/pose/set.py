@@ -36,53 +36,57 @@ AT_REST: dict[str, tuple[str, tuple[float, ...]]] = {
 EULER_AT_REST = ("rotation_euler", (0.0, 0.0, 0.0))
 Degrees = Annotated[float, Field(ge=-180.0, le=180.0)]
 Limits = Annotated[tuple[Degrees | None, Degrees | None, Degrees | None], Field(strict=False)]
-# A bone of full stiffness would divide by nothing: Blender takes up to 0.99.
+# Full stiffness would make Blender divide by zero, so Blender accepts at most 0.99.
 Stiffness = Annotated[float, Field(ge=0.0, le=0.99)]
 StiffnessAxes = Annotated[tuple[Stiffness, Stiffness, Stiffness], Field(strict=False)]
 
 
 class BonePose(BaseModel):
-    """The pose of one bone, relative to its rest; what is left out stays as it is."""
+    """The pose of one bone, relative to its rest pose; omitted parts stay unchanged."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
     name: InnerName = Field(min_length=1, description="Name of the bone.")
-    location: Vector3 | None = optional("Offset along its own axes, in metres; connected bones stay where they are.")
+    location: Vector3 | None = optional("Offset along its own axes, in metres; no effect on connected bones.")
     rotation_euler_deg: Vector3 | None = optional(
-        "Turn about its own X, Y and Z in degrees; Y is its length. Its rotation mode becomes XYZ."
+        "Rotation about its own X, Y and Z in degrees; Y is its length. Its rotation mode becomes XYZ."
     )
-    rotation_quaternion: Vector4 | None = optional("Turn as W, X, Y, Z; its rotation mode becomes QUATERNION.")
+    rotation_quaternion: Vector4 | None = optional("Rotation as W, X, Y, Z; its rotation mode becomes QUATERNION.")
     scale: Vector3 | None = optional("Scale along its own axes.")
     ik_axes: Annotated[list[Literal["X", "Y", "Z"]], Field(max_length=3)] | None = optional(
-        "Own axes about which IK may turn it; a hinge has one."
+        "Own axes about which IK may rotate it; a hinge has one."
     )
-    ik_minimum_deg: Limits | None = optional("Least angle about X, Y and Z by IK, -180 to 0; null for no limit.")
-    ik_maximum_deg: Limits | None = optional("Greatest angle by IK, 0 to 180; null for the same axes.")
-    ik_stiffness: StiffnessAxes | None = optional("How much IK spares it about X, Y and Z.")
-    ik_stretch: UnitFloat | None = optional("How much IK may stretch it.")
+    ik_minimum_deg: Limits | None = optional("Smallest angle about X, Y and Z by IK, -180 to 0; null for no limit.")
+    ik_maximum_deg: Limits | None = optional("Largest angle by IK, 0 to 180; null for the same axes.")
+    ik_stiffness: StiffnessAxes | None = optional("Resistance to IK about X, Y and Z.")
+    ik_stretch: UnitFloat | None = optional("How far IK may stretch it; 0 is not at all.")
 
     @model_validator(mode="after")
-    def _consistent(self) -> BonePose:
+    def _check_rotations_and_limits(self) -> BonePose:
         if self.rotation_euler_deg is not None and self.rotation_quaternion is not None:
             raise PydanticCustomError("two_rotations", "give rotation_euler_deg or rotation_quaternion, not both")
         if self.rotation_quaternion is not None and math.hypot(*self.rotation_quaternion) < 1e-6:
-            raise PydanticCustomError("no_rotation", "a quaternion of zeros is no rotation")
-        none = (None, None, None)
-        low, high = self.ik_minimum_deg or none, self.ik_maximum_deg or none
+            raise PydanticCustomError(
+                "no_rotation", "rotation_quaternion must not be zero: no rotation is [1, 0, 0, 0]"
+            )
+        no_limits = (None, None, None)
+        low, high = self.ik_minimum_deg or no_limits, self.ik_maximum_deg or no_limits
         if [value is None for value in low] != [value is None for value in high]:
-            raise PydanticCustomError("half_limits", "an axis has ik_minimum_deg and ik_maximum_deg, or null in both")
-        if any(value is not None and value > 0 for value in low) or any(v is not None and v < 0 for v in high):
-            raise PydanticCustomError("off_rest", "IK limits include the rest: minimum at most 0, maximum at least 0")
+            message = "each axis must have both ik_minimum_deg and ik_maximum_deg, or null in both"
+            raise PydanticCustomError("half_limits", message)
+        if any((value or 0) > 0 for value in low) or any((value or 0) < 0 for value in high):
+            message = "IK limits must include the rest pose: minimum at most 0, maximum at least 0"
+            raise PydanticCustomError("off_rest", message)
         return self
 
 
 class SetPoseArgs(Args):
     object: ObjectName = Field(description="Name of the armature object.")
     bones: Annotated[list[BonePose], Field(max_length=1000)] = Field(default=[], description="The bones to pose.")
-    to_rest: bool = Field(default=False, description="First put all bones back to rest; IK settings stay.")
+    to_rest: bool = Field(default=False, description="First reset all bones to the rest pose; IK settings stay.")
 
     @model_validator(mode="after")
-    def _asks_something(self) -> SetPoseArgs:
+    def _require_a_change(self) -> SetPoseArgs:
         if not self.bones and not self.to_rest:
             raise PydanticCustomError("nothing_asked", "give bones, to_rest, or both")
         return self
@@ -90,20 +94,21 @@ class SetPoseArgs(Args):
 
 class PosedBone(Result):
     name: str = Field(description="Name of the bone.")
-    head: list[BoundedFloat] | None = Field(description="Where it begins in the world, IK and constraints included.")
-    tail: list[BoundedFloat] | None = Field(description="Where it ends; null where the armature is hidden.")
+    head: list[BoundedFloat] | None = Field(description="World position of its head, with IK and constraints.")
+    tail: list[BoundedFloat] | None = Field(description="World position of its tail; null if the armature is hidden.")
 
 
 class PoseChanged(Result):
     object: str = Field(description="Name of the armature object.")
-    changed: bool = Field(description="False when everything was as asked already.")
-    bones: list[PosedBone] = Field(description="The bones that were named, as they stand now.")
+    changed: bool = Field(description="False if everything already was as requested.")
+    bones: list[PosedBone] = Field(description="The bones in the arguments, after the call.")
 
 
 class SetPose(SetsObjectSettings[SetPoseArgs, PoseChanged]):
-    """Pose bones of an armature: location, rotation, scale, IK limits; several at once, or back to rest.
+    """Pose bones of an armature: location, rotation, scale, IK limits; several in one call, or back to the rest pose.
 
-    Where IK or another constraint holds a bone, that comes on top of its pose."""
+    IK and other constraints of a bone apply on top of its pose.
+    """
 
     name = "pose.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")
@@ -134,14 +139,16 @@ class SetPose(SetsObjectSettings[SetPoseArgs, PoseChanged]):
     object_types = ("ARMATURE",)
 
     def problems(self, scene: Scene, args: SetPoseArgs, target: Block) -> Findings:
-        first: dict[str, int] = {}
+        first_numbers: dict[str, int] = {}
         for number, pose in enumerate(args.bones):
             at = f"/bones/{number}"
-            if first.setdefault(pose.name, number) != number:
-                yield invalid(f"/bones/{first[pose.name]} poses '{pose.name}' already", f"{at}/name", "Name it once.")
+            first_number = first_numbers.setdefault(pose.name, number)
+            if first_number != number:
+                message = f"/bones/{first_number} already poses '{pose.name}'"
+                yield invalid(message, f"{at}/name", "Name each bone once.")
             bone = yield from existing_bone(scene, target, pose.name, f"{at}/name")
             if bone is not None and (pose.rotation_euler_deg or pose.rotation_quaternion) is not None:
-                # Another mode would make the other channels count.
+                # A change of the rotation mode changes which channels have an effect.
                 if pose.rotation_euler_deg is None:
                     field = "rotation_quaternion"
                 else:
@@ -151,23 +158,25 @@ class SetPose(SetsObjectSettings[SetPoseArgs, PoseChanged]):
 
     def settings(self, scene: Scene, args: SetPoseArgs, target: Block) -> Settings:
         if args.to_rest:
-            given = {pose.name: pose for pose in args.bones}
+            poses = {pose.name: pose for pose in args.bones}
             for bone in target.data.bones:
-                yield from _rest(pose_bone(scene, target, bone.name), given.get(bone.name))
+                yield from _rest(pose_bone(scene, target, bone.name), poses.get(bone.name))
         for number, pose in enumerate(args.bones):
             yield from _pose(pose_bone(scene, target, pose.name), pose, f"/bones/{number}")
 
     def result(self, scene: Scene, args: SetPoseArgs, target: Block, changed: bool) -> PoseChanged:
         posed: list[PosedBone] = []
         for pose in args.bones:
+            head = tail = None
             ends = bone_ends(scene, target, pose.name)
-            head, tail = (None, None) if ends is None else (_numbers(end) for end in ends)
+            if ends is not None:
+                head, tail = _numbers(ends[0]), _numbers(ends[1])
             posed.append(PosedBone(name=pose.name, head=head, tail=tail))
         return PoseChanged(object=target.name, changed=changed, bones=posed)
 
 
 def _rest(bone: Block, pose: BonePose | None) -> Settings:
-    """What a bone has at rest, but for what the same call poses."""
+    """Yield the settings of a bone at rest, without the channels that `pose` sets."""
     if pose is None or pose.location is None:
         yield Setting(bone, "location", (0.0, 0.0, 0.0), "/to_rest")
     if pose is None or (pose.rotation_euler_deg is None and pose.rotation_quaternion is None):
@@ -184,9 +193,9 @@ def _pose(bone: Block, pose: BonePose, at: str) -> Settings:
         yield Setting(bone, "rotation_euler", radians(pose.rotation_euler_deg), f"{at}/rotation_euler_deg")
     if pose.rotation_quaternion is not None:
         length = math.hypot(*pose.rotation_quaternion)
-        turn = tuple(value / length for value in pose.rotation_quaternion)
+        rotation = tuple(value / length for value in pose.rotation_quaternion)
         yield Setting(bone, "rotation_mode", "QUATERNION", f"{at}/rotation_quaternion")
-        yield Setting(bone, "rotation_quaternion", turn, f"{at}/rotation_quaternion")
+        yield Setting(bone, "rotation_quaternion", rotation, f"{at}/rotation_quaternion")
     if pose.scale is not None:
         yield Setting(bone, "scale", pose.scale, f"{at}/scale")
     if pose.ik_axes is not None:

@@ -1,1 +1,1 @@
-"""Tools of the noun `python`, one file each."""
+"""Tools of the noun `python`, one file per tool."""

@@ -1,7 +1,7 @@
-"""Checks Python code before it runs and reports what would fail, with line numbers, to whoever wrote it.
+"""Checks of Python code before it runs; findings name what would fail, with line numbers.
 
-This is no security boundary: Python cannot be made safe by reading it, and the confined process that runs the code is what stops
-hostile code. Pure: this module never runs anything.
+These checks are no security boundary: reading Python code cannot make it safe. The confined process that runs the code stops
+hostile code. This module never runs anything.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ from blendwright.tools.checks import invalid
 from blendwright.values.findings import Finding, did_you_mean
 
 AT = "/code"
-# Modules that work on data and on the scene. None of them is needed to reach a file, a process or another machine.
+# Modules that work on data and on the scene. None of them gives access to files, processes or other machines.
 MODULES = frozenset({
     "__future__", "array", "base64", "bisect", "bl_math", "bmesh", "bpy", "bpy_extras", "cmath", "collections", "colorsys", "copy",
     "csv", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math",
     "mathutils", "numbers", "numpy", "operator", "random", "re", "statistics", "string", "struct", "textwrap", "time", "typing",
 })  # fmt: skip
-# What is of use with files that were declared.
+# Modules that are only useful with declared files.
 FILE_MODULES = frozenset({"io", "pathlib"})
 NAMES = frozenset({"__import__", "breakpoint", "compile", "eval", "exec", "input"})
 FILE_NAMES = frozenset({"open"})
 DECLARE = 'Declare the files: files={"in": [paths], "out": [paths]}, and use files[path] in the code.'
-# What a class or a script may ordinarily say.
+# Names with double underscores that ordinary classes and scripts use.
 DUNDERS = frozenset({"__annotations__", "__doc__", "__init__", "__name__", "__post_init__"})
 DUNDER = re.compile(r"__\w+__")
 # Attribute look-ups in a format string: "{0.__class__}".
 FORMAT_WALK = re.compile(r"\{[^{}]*[.\[]\s*__\w+__")
 ATTRIBUTES: dict[str, str] = {
-    "as_module": "texts are not run as code",
-    "use_module": "a text that registers itself would run wherever the scene is opened",
+    "as_module": "Blendwright does not run text datablocks as code",
+    "use_module": "Blender would run a registered text wherever the scene is opened",
 }
 FORBIDDEN_ATTRIBUTES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), why)
-    for pattern, why in (
-        (r"bpy\.app\.(handlers|timers|driver_namespace)\b", "nothing of the code stays behind when it has ended"),
+    (re.compile(pattern), reason)
+    for pattern, reason in (
+        (r"bpy\.app\.(handlers|timers|driver_namespace)\b", "code must leave nothing behind that runs later"),
         (r"bpy\.ops\.wm\.(\w*file|link|lib_\w+|recover_\w+|\w*path\w*|url_\w+|context_\w+|quit_\w+|read_\w+|save_\w+)\b",
-         "the session is not reached from code, and nothing is linked; use the file tools"),
-        (r"bpy\.ops\.(script|text|preferences|extensions)\b", "scripts and add-ons are not reached from code"),
-        (r"bpy\.utils\.(?!units\b)\w+", "scripts and the user's directories are not reached from code"),
-        (r"bpy\.types\.(Operator|Panel|AddonPreferences|KeyMap)\b", "classes are gone when the code has ended"),
+         "code has no access to the session and to other files; use the file tools"),
+        (r"bpy\.ops\.(script|text|preferences|extensions)\b", "code has no access to scripts and add-ons"),
+        (r"bpy\.utils\.(?!units\b)\w+", "code has no access to scripts and the user's directories"),
+        (r"bpy\.types\.(Operator|Panel|AddonPreferences|KeyMap)\b", "classes do not outlive the code that registers them"),
     )
 )  # fmt: skip
-# What needs files that were declared.
+# Functions that need declared files.
 FILE_ATTRIBUTES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), "only files that were declared are reached from code")
+    (re.compile(pattern), "code has access only to declared files")
     for pattern in (
         r"bpy\.ops\.wm\.(\w*_import|\w*_export|append)\b",
         r"bpy\.ops\.(import|export)_\w+\b",
@@ -59,9 +59,10 @@ FILE_ATTRIBUTES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def with_line_breaks(code: str) -> str:
-    """The code with line breaks where it has a backslash and an n for each of them, as if it had been escaped twice.
+    """Return code with `\\n` and `\\t` replaced by line breaks and tabs if it was escaped twice, else unchanged.
 
-    Only where that is the one way to read it: it has no line break, is no Python as it stands, and is Python then."""
+    This applies only to code without a line break that is not Python, and is Python after the replacement.
+    """
     if "\\n" not in code or "\n" in code or _is_python(code):
         return code
     unescaped = code.replace("\\n", "\n").replace("\\t", "\t")
@@ -79,18 +80,21 @@ def _is_python(code: str) -> bool:
 
 
 def check_code(code: str, *, trusted: bool, files: bool = False) -> Findings:
-    """What speaks against the code. Trusted code need only be Python. `files`: some were declared, for it to read or write."""
+    """Yield findings for code that cannot run here. Trusted code only has to be Python.
+
+    `files` says whether the call declares files, which allows functions that read and write.
+    """
     try:
         tree = ast.parse(code)
     except SyntaxError as error:
         yield _syntax(code, error)
         return
     except (ValueError, RecursionError, MemoryError) as error:
-        if not isinstance(error, ValueError):
-            message = "nested too deeply"
-        else:
+        if isinstance(error, ValueError):
             message = str(error)
-        yield invalid(f"the code is not Python: {message}", AT, "Write it in another way.")
+        else:
+            message = "nested too deeply"
+        yield invalid(f"the code is not Python: {message}", AT, "Write the code in another way.")
         return
     if not trusted:
         yield from _CodeWalk(files).findings(tree)
@@ -99,17 +103,17 @@ def check_code(code: str, *, trusted: bool, files: bool = False) -> Findings:
 def _syntax(code: str, error: SyntaxError) -> Finding:
     cure = "Correct the line."
     if "\\n" in code and "\n" not in code:
-        cure = "Write real line breaks: the code has a backslash and an n where a line should end."
+        cure = "Write real line breaks: the code contains a backslash and an n where a line should end."
     return invalid(f"line {error.lineno or 1}: the code is not Python: {error.msg}", AT, cure)
 
 
-NO_DUNDERS = "Use the operator, statement or built-in function that it stands for: d[key] = value, len(x), type(x)."
-# Of names that code uses for something that can be had otherwise.
-CURES = {"__import__": "Write an import statement at the beginning; see which modules may be imported."}
+NO_DUNDERS = "Use the operator, statement or built-in function instead: d[key] = value, len(x), type(x)."
+# Fixes for forbidden names that have a replacement.
+CURES = {"__import__": "Write an import statement at the beginning, for a module that code may import."}
 
 
 class _CodeWalk:
-    """One walk over one syntax tree; it keeps track of which names stand for parts of bpy."""
+    """A walk over one syntax tree, with a table of the names that stand for parts of bpy."""
 
     def __init__(self, files: bool) -> None:
         self._files = files
@@ -130,29 +134,33 @@ class _CodeWalk:
             case ast.Import(names=names):
                 for alias in names:
                     yield from self._import_problems(alias.name)
+                    top_module = alias.name.partition(".")[0]
                     if alias.asname:
-                        self._aliases[alias.asname or alias.name.partition(".")[0]] = alias.name
+                        self._aliases[alias.asname] = alias.name
                     else:
-                        self._aliases[alias.asname or alias.name.partition(".")[0]] = alias.name.partition(".")[0]
+                        self._aliases[top_module] = top_module
             case ast.ImportFrom(module=module, names=names, level=level):
                 yield from self._import_problems("." * level + (module or ""))
                 for alias in names:
                     self._aliases[alias.asname or alias.name] = f"{module}.{alias.name}"
                     yield from self._attribute_problems(f"{module}.{alias.name}")
             case ast.Name(id=name) if name in NAMES:
-                yield f"{name} is not for code that runs here", CURES.get(name, "Work on the scene through bpy.data.")
+                yield f"code must not use {name}", CURES.get(name, "Work on the scene through bpy.data.")
             case ast.Name(id=name) if name in FILE_NAMES and not self._files:
-                yield f"{name} is for files that were declared", DECLARE
+                yield f"{name} works only with declared files", DECLARE
             case ast.Name(id=name) if DUNDER.fullmatch(name) and name not in DUNDERS:
-                yield f"'{name}' leads into Python's own works", NO_DUNDERS
+                yield f"'{name}' gives access to Python's internals", NO_DUNDERS
             case ast.Attribute(attr=name) if DUNDER.fullmatch(name) and name not in DUNDERS:
-                yield f"'.{name}' leads into Python's own works", NO_DUNDERS
+                yield f"'.{name}' gives access to Python's internals", NO_DUNDERS
             case ast.Attribute(attr=name) if name in ATTRIBUTES:
-                yield f"'.{name}': {ATTRIBUTES[name]}", "Do without it."
+                yield f"code must not use '.{name}': {ATTRIBUTES[name]}", "Leave it out."
             case ast.Attribute():
                 yield from self._attribute_problems(self._dotted(node))
             case ast.Constant(value=str(text)) if FORMAT_WALK.search(text):
-                yield "a format string leads into Python's own works", "Do without it."
+                yield (
+                    "a format string gives access to Python's internals",
+                    "Leave the attribute out of the format string.",
+                )
             case _:
                 pass
 
@@ -170,18 +178,20 @@ class _CodeWalk:
         if top in MODULES or (self._files and top in FILE_MODULES):
             return
         if top in FILE_MODULES:
-            yield f"'{name}' is for files that were declared", DECLARE
+            yield f"'{name}' works only with declared files", DECLARE
             return
-        cure = did_you_mean(top, MODULES, otherwise="Allowed: " + ", ".join(sorted(MODULES - {"__future__"})) + ".")
-        yield f"'{name}' may not be imported", cure
+        allowed = ", ".join(sorted(MODULES - {"__future__"}))
+        yield f"code must not import '{name}'", did_you_mean(top, MODULES, otherwise=f"Allowed: {allowed}.")
 
     def _attribute_problems(self, dotted: str) -> Iterator[tuple[str, str]]:
-        for pattern, why in FORBIDDEN_ATTRIBUTES:
+        for pattern, reason in FORBIDDEN_ATTRIBUTES:
             if pattern.match(dotted):
-                yield f"{dotted} may not be used: {why}", "Do without it."
-        for pattern, why in () if self._files else FILE_ATTRIBUTES:
+                yield f"code must not use {dotted}: {reason}", "Leave it out."
+        if self._files:
+            return
+        for pattern, reason in FILE_ATTRIBUTES:
             if pattern.match(dotted):
-                yield f"{dotted} may not be used: {why}", DECLARE
+                yield f"code must not use {dotted}: {reason}", DECLARE
 
 
 def _position(node: ast.AST) -> tuple[int, int]:

@@ -19,36 +19,38 @@ from blendwright.tool_api.promises import (
 )
 from blendwright.tools.python.code_check import check_code, with_line_breaks
 
-# The contract has the limit that counts; this one only keeps the schema finite.
-LONGEST = 1_000_000
-MOST_OUTPUT = 65_536
-MOST_MILLISECONDS = 86_400_000
+# Largest length of code in characters. The session contract has the effective limit; this one only bounds the schema.
+MAX_CODE_CHARACTERS = 1_000_000
+# Largest number of characters of output that a result contains.
+MAX_OUTPUT_CHARACTERS = 65_536
+# One day.
+MAX_TIMEOUT_MS = 86_400_000
 
 
 class RunPythonArgs(Args):
     code: Annotated[str, AfterValidator(with_line_breaks)] = Field(
         min_length=1,
-        max_length=LONGEST,
-        description="Python code. Line breaks that were escaped twice are read as such. "
-        "It changes the scene through bpy; what it prints is returned.",
+        max_length=MAX_CODE_CHARACTERS,
+        description="Python code that changes the scene through bpy; the result contains what it prints. Line breaks that were "
+        "escaped twice are accepted.",
     )
     mode: Literal["safe", "trusted"] = Field(
         default="safe",
-        description="safe: in a confined process that is thrown away, and what it leaves is checked. trusted: in the process that "
-        "holds the scene, after a person has allowed this very code.",
+        description="safe: run it in a confined disposable process and check the result. trusted: run it in the process of the "
+        "scene, after a person has allowed exactly this code.",
     )
     timeout_ms: int | None = optional(
-        "How long the code may run, in milliseconds; left out, as long as the contract gives it (constraints.code_seconds).",
+        "Time limit in milliseconds. Default: constraints.code_seconds of the session contract.",
         ge=1,
-        le=MOST_MILLISECONDS,
+        le=MAX_TIMEOUT_MS,
     )
-    seed: Seed = Field(default=0, description="What random numbers start from.")
+    seed: Seed = Field(default=0, description="Seed of random numbers.")
     files: DeclaredFiles | None = optional(
-        'Files inside the allowed roots that safe code reads (in) and writes (out): {"in": [paths], "out": [paths]}. They are '
-        "copied in and out; the code has them as files[path]. Images, sounds and fonts that it loads are packed into the scene."
+        'Files inside the allowed roots that safe code reads (in) and writes (out): {"in": [paths], "out": [paths]}. Blendwright '
+        "copies them in and out; the code opens files[path]. Loaded images, sounds and fonts are packed into the scene."
     )
     overwrite: bool = Field(
-        default=False, description="Whether files that are there may be replaced; the call is then destructive."
+        default=False, description="Whether the call may replace existing files; it is then destructive."
     )
 
     @field_validator("files")
@@ -56,26 +58,29 @@ class RunPythonArgs(Args):
     def _safe_only(cls, value: DeclaredFiles | None, info: ValidationInfo) -> DeclaredFiles | None:
         if value and info.data.get("mode") == "trusted":
             raise PydanticCustomError(
-                "files_safe", "files are for safe code; trusted code has file.import and file.export"
+                "files_safe", "files are only for safe code; trusted code uses file.import and file.export"
             )
         return value
 
 
 class PythonRan(Result):
-    """What code left besides its changes to the scene."""
+    """The result of code, in addition to its changes to the scene."""
 
-    mode: str = Field(description="How it was run.")
-    output: str = Field(max_length=MOST_OUTPUT, description="What it printed, from the beginning.")
-    truncated: bool = Field(description="Whether it printed more than that.")
+    mode: str = Field(description="The mode in which the code ran.")
+    output: str = Field(max_length=MAX_OUTPUT_CHARACTERS, description="Start of the printed output.")
+    truncated: bool = Field(description="Whether the code printed more than that.")
 
 
 class RunPython(Tool[RunPythonArgs, PythonRan]):
     """Run Python code on the scene: confined and checked, or trusted after a person has allowed it.
 
-    Safe code works on a copy. Its result becomes the scene only when the code ended in time, nothing was refused, and it left no code
-    behind: no registered text, no scripted driver, no linked library, no path to a file. It reaches no process, no network and no file
-    but copies of those that are declared, so importers, exporters and images work with files[path].
-    Its result is seeded where that is demanded, as plans do: it then runs twice, and must do the same. Otherwise it is nondeterministic.
+    Safe code works on a copy of the scene. Its result becomes the scene only if the code ended in time and
+    Blendwright refused nothing. The result must contain no code: no registered text, no scripted driver, no linked library,
+    no path to a file. Safe code
+    reaches no process, no network and no file except copies of the declared ones; importers, exporters and images use
+    files[path].
+    Plans that demand a seeded result run the code twice and compare the results. Otherwise the result counts as
+    nondeterministic.
     """
 
     name = "python.run"
@@ -112,18 +117,24 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
     def capabilities_for(self, args: RunPythonArgs) -> tuple[str, ...]:
         if args.mode == "trusted":
             return ("python_trusted",)
+        capabilities = ["python_safe"]
         names = {"in": "file_read", "out": "file_write"}
-        return ("python_safe", *(names[key] for key, paths in (args.files or {}).items() if paths))
+        for key, paths in (args.files or {}).items():
+            if paths:
+                capabilities.append(names[key])
+        return tuple(capabilities)
 
     def safety_level_for(self, args: RunPythonArgs) -> SafetyLevel:
-        """Return destructive also for outputs that are not plain data: whoever runs them later runs the code unconfined."""
-        return SafetyLevel.DESTRUCTIVE if _executable_outputs(args) else super().safety_level_for(args)
+        """Return destructive also for outputs that are not plain data, because a program may later run them unconfined."""
+        if _executable_outputs(args):
+            return SafetyLevel.DESTRUCTIVE
+        return super().safety_level_for(args)
 
     def reasons_for(self, args: RunPythonArgs) -> tuple[str, ...]:
         return tuple(execution_reason(path) for path in _executable_outputs(args))
 
     def determinism_for(self, args: RunPythonArgs) -> Determinism:
-        """The same twice is asked of the scene and of what is printed; the files that exporters write have the time in them."""
+        """Return nondeterministic for calls with output files, because exporters write the time into them."""
         if (args.files or {}).get("out"):
             return Determinism.NONDETERMINISTIC
         return Determinism.SEEDED
@@ -150,15 +161,15 @@ class RunPython(Tool[RunPythonArgs, PythonRan]):
         return args.code
 
     def check(self, scene: Scene, args: RunPythonArgs) -> Findings:
-        """Nothing more than was read in the code: only running tells."""
+        """Check nothing: `examine` has already read the code, and only running it shows more."""
         yield from ()
 
     def apply(self, scene: Scene, args: RunPythonArgs) -> PythonRan:
-        output, truncated = scene.run_code(args.code, MOST_OUTPUT, args.seed)
+        output, truncated = scene.run_code(args.code, MAX_OUTPUT_CHARACTERS, args.seed)
         return PythonRan(mode=args.mode, output=output, truncated=truncated)
 
     def verify(self, scene: Scene, args: RunPythonArgs, result: PythonRan) -> Findings:
-        """Code promises nothing that could be held against it; the core checks what safe code leaves, in another process."""
+        """Check nothing: code makes no promise to compare, and the core checks the result of safe code in another process."""
         yield from ()
 
 

@@ -1,1 +1,1 @@
-"""Tools of the noun `render`, one file each."""
+"""Tools of the noun `render`, one file per tool."""

@@ -18,7 +18,7 @@ from blendwright.tools.checks import conflict, differs, invalid
 from blendwright.tools.file.formats import extension_of, known_extension
 from blendwright.tools.render.darkness import darkness_notes
 from blendwright.tools.render.rendering import engine_name, read_picture
-from blendwright.tools.render.still import MOST_PIXELS, STAGE, Pixels
+from blendwright.tools.render.still import MAX_PIXELS, STAGE, Pixels
 from blendwright.tools.render.viewpoint import NamedView, viewing_camera, viewpoint_problems
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
@@ -26,31 +26,34 @@ from blendwright.values.findings import Finding
 
 CODECS = {"mp4": "H264", "webm": "VP9"}
 FrameIndex = Annotated[int, Field(ge=0, le=1_048_574)]
-MOST_FRAMES = 5000
+# Largest number of frames that one call renders.
+MAX_FRAMES = 5000
 FILM = ("scene.set_frame_range", {"start": 1, "end": 3})
 LOOKING = ("camera.set_active", {"object": "Camera"})
+# Share of the time limit to suggest as time_limit_s.
 SHARE_OF_LIMIT = 0.9
-# A frame is not begun when less than so many times the longest one is left.
+# A new frame starts only if the remaining time is at least this multiple of the longest frame.
 SPARE = 1.5
-# After so many frames it is said whether all of them fit into the time. The first one takes longer than those behind it, at most so much.
+# Number of frames after which the estimate of the total time is final. The first frame takes at most this many times as long
+# as the later ones.
 FRAMES_TO_JUDGE, FIRST_IS_LONGER = 3, 2.0
-# For what comes after the last frame: reading back, and of a video, encoding.
+# Time for the work after the last frame: checking the frames and, for a video, encoding per million pixels.
 SECONDS_AFTER, SECONDS_PER_MILLION = 3.0, 0.05
 
 
 class AnimationArgs(Args):
     path: WritePath | None = optional("Video to write: .mp4 (H.264) or .webm (VP9).")
     frames_path: FramesPath | None = optional(
-        "Where single frames go, as PNG: '####' in its name is the frame, as in shot_####.png. May be given beside path."
+        "Path of single PNG frames: '####' in its name is the frame number, as in shot_####.png. Can be combined with path."
     )
     artifact: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.(mp4|webm)$")] = Field(
-        default="animation.mp4", description="Name of the video among the workspace's artifacts, when no path is given."
+        default="animation.mp4", description="Name of the video among the workspace's artifacts, if path is omitted."
     )
-    start: FrameIndex | None = optional("First frame; the scene's when left out.")
-    end: FrameIndex | None = optional("Last frame; the scene's when left out.")
-    step: int | None = optional("Every how many frames one is rendered; the scene's when left out.", ge=1, le=10_000)
-    camera: ObjectName | None = optional("Camera to look through; left out together with view, the scene's own.")
-    view: NamedView | None = optional("Look from this side at all that a render shows at the current frame.")
+    start: FrameIndex | None = optional("First frame. Default: the scene's.")
+    end: FrameIndex | None = optional("Last frame. Default: the scene's.")
+    step: int | None = optional("Distance from one rendered frame to the next. Default: the scene's.", ge=1, le=10_000)
+    camera: ObjectName | None = optional("Camera to look through. Default without view: the scene's own.")
+    view: NamedView | None = optional("Look from this side at everything that a render shows at the current frame.")
     resolution: Annotated[tuple[Pixels, Pixels], Field(strict=False)] | None = optional(
         "Width and height in pixels, instead of the scene's."
     )
@@ -58,45 +61,45 @@ class AnimationArgs(Args):
     denoise: bool = Field(default=True, description="Remove the noise of CYCLES.")
     seed: Seed = Field(default=0, description="Seed of the noise of CYCLES, the same in all frames.")
     time_limit_s: float | None = optional(
-        "No frame is begun after so many seconds; what is there by then is the result, `partial`.", gt=0.0, le=86_400.0
+        "Start no frame after this many seconds and return the finished ones, with `partial`.", gt=0.0, le=86_400.0
     )
-    quality: Literal["LOSSLESS", "HIGH", "MEDIUM", "LOW"] = Field(default="HIGH", description="Of the video.")
+    quality: Literal["LOSSLESS", "HIGH", "MEDIUM", "LOW"] = Field(default="HIGH", description="Quality of the video.")
     overwrite: bool = Field(
-        default=False, description="Whether files that are there may be replaced; the call is then destructive."
+        default=False, description="Whether the call may replace existing files; it is then destructive."
     )
 
     @field_validator("path")
     @classmethod
-    def _video(cls, value: str | None) -> str | None:
+    def _check_video_extension(cls, value: str | None) -> str | None:
         if value is None:
             return None
         return known_extension(value, CODECS)
 
     @field_validator("frames_path")
     @classmethod
-    def _numbered(cls, value: str | None) -> str | None:
+    def _check_frame_pattern(cls, value: str | None) -> str | None:
         if value is None:
-            name = ""
-        else:
-            name = Path(value).name
-        if value is not None and (name.count("#") == 0 or "#" in name.strip("#").partition("#")[2].lstrip("#")):
-            raise PydanticCustomError("no_number", "its name has one '####' for the number of the frame")
-        if value is not None and not name.lower().endswith(".png"):
-            raise PydanticCustomError("no_png", "frames are written as .png")
+            return None
+        name = Path(value).name
+        after_first_run = name.strip("#").partition("#")[2].lstrip("#")
+        if "#" not in name or "#" in after_first_run:
+            raise PydanticCustomError("no_number", "its name must contain '####' once, for the frame number")
+        if not name.lower().endswith(".png"):
+            raise PydanticCustomError("no_png", "the name of frames must end with .png")
         return value
 
     @field_validator("end")
     @classmethod
-    def _in_order(cls, value: int | None, info: ValidationInfo) -> int | None:
+    def _check_order(cls, value: int | None, info: ValidationInfo) -> int | None:
         if value is not None and value < (info.data.get("start") or 0):
             raise PydanticCustomError("frame_order", "end must not be before start")
         return value
 
     @field_validator("view")
     @classmethod
-    def _one_eye(cls, value: NamedView | None, info: ValidationInfo) -> NamedView | None:
+    def _check_viewpoint(cls, value: NamedView | None, info: ValidationInfo) -> NamedView | None:
         if value is not None and info.data.get("camera") is not None:
-            raise PydanticCustomError("one_eye", "give either view or camera")
+            raise PydanticCustomError("one_eye", "give either view or camera, not both")
         return value
 
     def wants_video(self) -> bool:
@@ -105,31 +108,32 @@ class AnimationArgs(Args):
 
 class AnimationRendered(Result):
     artifact: str | None = Field(description="Name of the video among the workspace's artifacts.")
-    path: str | None = Field(description="The video, as it was named in the arguments.")
-    frames_path: str | None = Field(description="Where the single frames are, as it was named in the arguments.")
+    path: str | None = Field(description="Path of the video, as given in the arguments.")
+    frames_path: str | None = Field(description="Path of the single frames, as given in the arguments.")
     frame_start: int = Field(description="First frame.")
-    frame_end: int = Field(description="Last frame that is there.")
-    frame_step: int = Field(description="From one frame to the next.")
-    frames: int = Field(description="Frames that are there.")
-    rendered: int = Field(description="Of them, those that this call rendered; the others an earlier try had.")
+    frame_end: int = Field(description="Last finished frame.")
+    frame_step: int = Field(description="Distance from one frame to the next.")
+    frames: int = Field(description="Number of finished frames.")
+    rendered: int = Field(description="Number of frames that this call rendered; earlier calls rendered the others.")
     partial: bool = Field(
-        default=False, description="Whether the time was over before all frames: call again, and the rest is rendered."
+        default=False, description="True if time ran out before the last frame: call again to render the rest."
     )
-    missing: int = Field(default=0, description="Frames that are missing, where it is partial. There is no video then.")
+    missing: int = Field(default=0, description="Number of missing frames of a partial result, which has no video.")
     width: int = Field(description="Width in pixels.")
     height: int = Field(description="Height in pixels.")
     fps: float = Field(description="Frames per second.")
-    engine: str = Field(description="The engine that rendered it.")
-    notes: list[str] = Field(default=[], description="What may surprise about it: no light.")
+    engine: str = Field(description="Engine that rendered the frames.")
+    notes: list[str] = Field(default=[], description="Unexpected results, such as dark pictures without a light.")
 
 
 class Animation(Tool[AnimationArgs, AnimationRendered]):
     """Render frames to a video or a PNG sequence.
 
-    Takes at most constraints.render_seconds. Where the first frames show that this is not enough, it ends at once and says how long all of
-    them take, unless time_limit_s is given: then the result is `partial` and says how many frames are missing. Frames
-    are kept in the workspace as they are rendered: the same call on the same scene goes on where the last one ended, also after it was
-    cancelled or killed."""
+    A call takes at most constraints.render_seconds. If the first frames show that this is not enough, it stops with an
+    estimate for all frames. With time_limit_s it stops at that time instead, and the result is `partial` and counts the
+    missing frames. The workspace keeps each rendered frame: the same call on the same scene resumes where the last one
+    ended, also after it was cancelled or killed.
+    """
 
     name = "render.animation"
     version = 2
@@ -165,67 +169,56 @@ class Animation(Tool[AnimationArgs, AnimationRendered]):
         if not numbers:
             message = f"there are no frames from {numbers.start} to {numbers.stop - 1}"
             yield conflict(message, "/start", "Give start and end, or set them with scene.set_frame_range.")
-        elif len(numbers) > MOST_FRAMES:
-            message = f"these are {len(numbers)} frames, and one call renders up to {MOST_FRAMES}"
-            yield Finding(Fault.LIMIT_EXCEEDED, message, "/end", "Render it in parts, with start and end.")
+        elif len(numbers) > MAX_FRAMES:
+            message = f"the call would render {len(numbers)} frames, and the limit is {MAX_FRAMES}"
+            yield Finding(Fault.LIMIT_EXCEEDED, message, "/end", "Render the frames in parts, with start and end.")
         width, height = _size(scene, args)
         if args.resolution is None:
             at = ""
         else:
             at = "/resolution"
-        if width * height > MOST_PIXELS:
-            message = f"the pictures would have {width} by {height} pixels"
+        if width * height > MAX_PIXELS:
+            message = f"the pictures would have {width} by {height} pixels, more than {MAX_PIXELS} in total"
             yield Finding(Fault.LIMIT_EXCEEDED, message, at, "Lower the resolution.")
         if args.wants_video() and (width % 2 or height % 2):
-            message = f"a video has even sides, and these would be {width} by {height}"
+            message = f"width and height of a video must be even, and these would be {width} by {height}"
             yield conflict(message, at, "Give a resolution of even numbers.")
         engine = engine_name(scene.active.render.engine)
         if engine != "CYCLES" and args.samples is not None:
-            cure = "Leave it out, or set the engine with scene.set_render."
+            cure = "Leave samples out, or set the engine with scene.set_render."
             yield invalid(f"samples is for CYCLES; the engine is {engine}", "/samples", cure)
 
     def apply(self, scene: Scene, args: AnimationArgs) -> AnimationRendered:
         numbers, size = _numbers(scene, args), _size(scene, args)
         with ExitStack() as temporary:
             camera = _set_up(scene, args, temporary)
-            rendered, done = _render(scene, args, numbers, camera)
-        partial = len(done) < len(numbers)
-        video = args.wants_video() and not partial
-        if video:
-            file = _video_file(scene, args)
-        else:
-            file = None
+            rendered, finished = _render(scene, args, numbers, camera)
+
+        partial = len(finished) < len(numbers)
+        artifact: str | None = None
+        path: str | None = None
+        if args.wants_video() and not partial:
+            _encode(scene, args, finished, size)
+            path = args.path
+            if path is None:
+                artifact = args.artifact
         render = scene.active.render
-        if file is not None:
-            codec = CODECS[extension_of(args.path or args.artifact)]
-            if args.quality == "LOSSLESS" and codec == "VP9":
-                quality = "PERC_LOSSLESS"
-            else:
-                quality = args.quality
-            scene.encode_video(
-                [scene.frame_file(number) for number in done],
-                file,
-                size=size,
-                fps=(render.fps, render.fps_base),
-                codec=codec,
-                quality=quality,
-            )
         return AnimationRendered(
-            artifact=args.artifact if video and args.path is None else None,
-            path=args.path if video else None,
+            artifact=artifact,
+            path=path,
             frames_path=args.frames_path,
             frame_start=numbers.start,
-            frame_end=done[-1],
+            frame_end=finished[-1],
             frame_step=numbers.step,
-            frames=len(done),
+            frames=len(finished),
             rendered=rendered,
             partial=partial,
-            missing=len(numbers) - len(done),
+            missing=len(numbers) - len(finished),
             width=size[0],
             height=size[1],
             fps=render.fps / render.fps_base,
             engine=engine_name(render.engine),
-            notes=_notes(scene, done),
+            notes=_notes(scene, finished),
         )
 
     def verify(self, scene: Scene, args: AnimationArgs, result: AnimationRendered) -> Findings:
@@ -237,36 +230,49 @@ class Animation(Tool[AnimationArgs, AnimationRendered]):
                 size = picture[:2]
             yield from differs(f"the size of frame {number}", (result.width, result.height), size, "/frames_path")
         if result.path is not None:
-            yield from differs(
-                "the presence of the video", True, Path(scene.output_file(result.path)).is_file(), "/path"
-            )
+            exists = Path(scene.output_file(result.path)).is_file()
+            yield from differs("the presence of the video", True, exists, "/path")
 
 
-def _notes(scene: Scene, done: Sequence[int]) -> list[str]:
-    """A film may begin and end in the dark: it is black where its middle is too."""
-    looked_at = dict.fromkeys((done[0], done[len(done) // 2], done[-1]))
-    return darkness_notes(
-        scene, engine_name(scene.active.render.engine), [scene.frame_file(number) for number in looked_at]
+def _encode(scene: Scene, args: AnimationArgs, numbers: Sequence[int], size: tuple[int, int]) -> None:
+    """Write the video from finished frames."""
+    render = scene.active.render
+    codec = CODECS[extension_of(args.path or args.artifact)]
+    quality: str = args.quality
+    if quality == "LOSSLESS" and codec == "VP9":
+        quality = "PERC_LOSSLESS"
+    frames = [scene.frame_file(number) for number in numbers]
+    scene.encode_video(
+        frames,
+        _video_file(scene, args),
+        size=size,
+        fps=(render.fps, render.fps_base),
+        codec=codec,
+        quality=quality,
     )
+
+
+def _notes(scene: Scene, finished: Sequence[int]) -> list[str]:
+    """Return notes about darkness from the first, the middle and the last frame, because a film may start and end dark."""
+    sampled = dict.fromkeys((finished[0], finished[len(finished) // 2], finished[-1]))
+    files = [scene.frame_file(number) for number in sampled]
+    return darkness_notes(scene, engine_name(scene.active.render.engine), files)
 
 
 def _numbers(scene: Scene, args: AnimationArgs) -> range:
     active = scene.active
-    if args.start is None:
+    start, end = args.start, args.end
+    if start is None:
         start = active.frame_start
-    else:
-        start = args.start
-    if args.end is None:
+    if end is None:
         end = active.frame_end
-    else:
-        end = args.end
     return range(start, end + 1, args.step or active.frame_step)
 
 
 def _size(scene: Scene, args: AnimationArgs) -> tuple[int, int]:
     render = scene.active.render
-    part = render.resolution_percentage
-    return args.resolution or (render.resolution_x * part // 100, render.resolution_y * part // 100)
+    percentage = render.resolution_percentage
+    return args.resolution or (render.resolution_x * percentage // 100, render.resolution_y * percentage // 100)
 
 
 def _video_file(scene: Scene, args: AnimationArgs) -> str:
@@ -276,59 +282,71 @@ def _video_file(scene: Scene, args: AnimationArgs) -> str:
 
 
 class _Clock:
-    """Says when no further frame is to be begun."""
+    """A clock that decides when no further frame may start. `pixels` counts the pixels of all frames together."""
 
     def __init__(self, scene: Scene, args: AnimationArgs, pixels: int) -> None:
         self._scene = scene
-        self._began = monotonic()
+        self._start = monotonic()
         self._limit = args.time_limit_s
         self._allowed = scene.seconds_left
-        self._after = SECONDS_AFTER + (SECONDS_PER_MILLION * pixels / 1e6 if args.wants_video() else 0.0)
+        self._seconds_after = SECONDS_AFTER
+        if args.wants_video():
+            self._seconds_after += SECONDS_PER_MILLION * pixels / 1e6
         self.longest = 0.0
         self._shortest = inf
         self._frames = 0
 
     def note(self, seconds: float, missing: int) -> None:
-        """One frame more is there, and so many are missing. Raises StepError early where the time is not enough for them, unless the
-        caller said how long it may take: then it wants what is done by that time."""
+        """Record the time of one finished frame, with `missing` frames still to render.
+
+        Raise StepError early if the remaining time is not enough. A caller with time_limit_s wants the finished frames
+        instead, so then this never raises.
+        """
         self.longest, self._shortest = max(self.longest, seconds), min(self._shortest, seconds)
         self._frames += 1
-        left, allowed = self._scene.seconds_left, self._allowed
-        if left is None or allowed is None or self._limit is not None or self._frames > FRAMES_TO_JUDGE:
+        remaining, allowed = self._scene.seconds_left, self._allowed
+        if remaining is None or allowed is None or self._limit is not None or self._frames > FRAMES_TO_JUDGE:
             return
-        each = self._shortest / (FIRST_IS_LONGER if self._frames == 1 else 1.0)
-        if each * missing > left - self._after:
+        per_frame = self._shortest
+        if self._frames == 1:
+            per_frame /= FIRST_IS_LONGER
+        if per_frame * missing > remaining - self._seconds_after:
             raise StepError(too_long(missing, self._shortest, allowed))
 
     def is_over(self) -> bool:
-        if self._limit is not None and monotonic() - self._began > self._limit:
+        """Return True if no further frame may start."""
+        if self._limit is not None and monotonic() - self._start > self._limit:
             return True
-        left = self._scene.seconds_left
-        return left is not None and left < self._after + SPARE * self.longest
+        remaining = self._scene.seconds_left
+        return remaining is not None and remaining < self._seconds_after + SPARE * self.longest
 
 
-def too_long(frames: int, each: float, allowed: float) -> Finding:
+def too_long(frames: int, seconds_per_frame: float, allowed: float) -> Finding:
+    """Return the finding for frames that take longer than the `allowed` seconds."""
+    total = frames * seconds_per_frame
     message = (
-        f"{frames} frames at about {each:.1f} s each are about {frames * each:.0f} s, over the limit of {allowed:.0f} s; "
-        "what is rendered is kept"
+        f"{frames} frames at about {seconds_per_frame:.1f} s each take about {total:.0f} s, over the limit of {allowed:.0f} s; "
+        "Blendwright keeps the rendered frames"
     )
     cure = (
-        "Make the same call with background: true, whose limit is longer, or with fewer samples or a smaller resolution; or with "
-        f"time_limit_s: {max(1, int(allowed * SHARE_OF_LIMIT))}, again and again: it renders what fits and goes on where it was."
+        "Repeat the call with background: true, whose limit is longer, or with fewer samples or a smaller resolution. Or repeat "
+        f"it with time_limit_s: {max(1, int(allowed * SHARE_OF_LIMIT))} until it is complete: each call renders further frames."
     )
     return Finding(Fault.LIMIT_EXCEEDED, message, "", cure)
 
 
 def _set_up(scene: Scene, args: AnimationArgs, temporary: ExitStack) -> Block | None:
-    """What the pictures are taken with, until `temporary` is closed; returns the camera, None for the scene's own."""
+    """Prepare the scene for rendering until `temporary` is closed. Return the camera, or None for the scene's own."""
     render = scene.active.render
     width, height = _size(scene, args)
-    # A border would make other sizes of the pictures.
+    # A border would change the size of the pictures.
     size = {"resolution_x": width, "resolution_y": height, "resolution_percentage": 100, "use_border": False}
     temporary.enter_context(scene.temporarily(render, **size))
     if engine_name(render.engine) == "CYCLES":
         values: dict[str, Any] = {"device": "CPU", "seed": args.seed, "use_animated_seed": False, "time_limit": 0.0}
-        values |= {"use_denoising": args.denoise} | ({} if args.samples is None else {"samples": args.samples})
+        values["use_denoising"] = args.denoise
+        if args.samples is not None:
+            values["samples"] = args.samples
         temporary.enter_context(scene.temporarily(scene.active.cycles, **values))
     camera = viewing_camera(scene, args.view, args.camera, temporary)
     temporary.enter_context(scene.at_frame(scene.active.frame_current))
@@ -336,29 +354,29 @@ def _set_up(scene: Scene, args: AnimationArgs, temporary: ExitStack) -> Block | 
 
 
 def _render(scene: Scene, args: AnimationArgs, numbers: range, camera: Block | None) -> tuple[int, list[int]]:
-    """Render what is missing, as far as the time allows; returns how many were, and which frames are there from the first on."""
-    done: list[int] = []
+    """Render missing frames while time allows. Return how many were rendered, and the finished frames in order."""
+    finished: list[int] = []
     rendered, size = 0, _size(scene, args)
     clock = _Clock(scene, args, size[0] * size[1] * len(numbers))
-    for place, number in enumerate(numbers, 1):
+    for position, number in enumerate(numbers, 1):
         file = scene.frame_file(number)
-        if not _is_there(file, size):
-            if done and clock.is_over():
+        if not _is_rendered(file, size):
+            if finished and clock.is_over():
                 break
-            began = monotonic()
+            start = monotonic()
             scene.active.frame_set(number)
             part = f"{file}.part"
-            scene.render_still(part, camera=camera, label=f"frame {number} ({place} of {len(numbers)})")
-            if not _is_there(part, size):
+            scene.render_still(part, camera=camera, label=f"frame {number} ({position} of {len(numbers)})")
+            if not _is_rendered(part, size):
                 raise StepError.of(Fault.EXECUTION_FAILED, f"Blender wrote no picture of frame {number}")
-            # From now on it is a frame, whatever happens next.
+            # The rename makes it a finished frame, even if the process ends right after it.
             Path(part).replace(file)
             rendered += 1
-            clock.note(monotonic() - began, len(numbers) - place)
-        done.append(number)
-    return rendered, done
+            clock.note(monotonic() - start, len(numbers) - position)
+        finished.append(number)
+    return rendered, finished
 
 
-def _is_there(file: str, size: tuple[int, int]) -> bool:
+def _is_rendered(file: str, size: tuple[int, int]) -> bool:
     picture = read_picture(file)
     return picture is not None and picture[:2] == size

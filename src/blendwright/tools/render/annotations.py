@@ -17,33 +17,34 @@ from blendwright.tools.checks import conflict, differs, existing_object, invalid
 from blendwright.tools.render.annotation_document import DOCUMENT, FORMAT, AnnotationDocument
 from blendwright.tools.render.categories import Categories, Category, category_problems, described, different, labels
 from blendwright.tools.render.rendering import FrameNumber, engine_id, engine_name, keep_pixels_only, render_picture
-from blendwright.tools.render.still import MOST_PIXELS, STAGE, Pixels
+from blendwright.tools.render.still import MAX_PIXELS, STAGE, Pixels
 from blendwright.tools.world_space import world_matrix
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-MOST_PICTURES = 100
-# Axes of a camera that are further from square than this are those of another picture.
-SQUARE = 1e-3
+# Largest number of pictures that one call renders.
+MAX_PICTURES = 100
+# Largest dot product of two axes of a camera's matrix. A skewed camera would show another picture than its intrinsics describe.
+MAX_AXIS_SKEW = 1e-3
 BOX = {"name": "box", "objects": ["Box"], "keypoints": [{"name": "corner", "at": [1, 1, 1]}]}
 LAYERS: tuple[PictureLayer, ...] = ("INSTANCES", "CATEGORIES", "DEPTH", "NORMALS")
 
 
 class AnnotationsArgs(Args):
     categories: Categories = Field(
-        default=[], description="What is annotated; by default what has the custom property 'category'."
+        default=[], description="Categories to annotate. Default: those in the custom property 'category' of objects."
     )
-    cameras: Annotated[list[ObjectName], Field(min_length=1, max_length=MOST_PICTURES)] | None = optional(
+    cameras: Annotated[list[ObjectName], Field(min_length=1, max_length=MAX_PICTURES)] | None = optional(
         "Perspective cameras to look through, instead of the scene's own."
     )
-    frames: Annotated[list[FrameNumber], Field(min_length=1, max_length=MOST_PICTURES)] | None = optional(
-        "Frames, instead of the current one."
+    frames: Annotated[list[FrameNumber], Field(min_length=1, max_length=MAX_PICTURES)] | None = optional(
+        "Frames to render, instead of the current one."
     )
     resolution: Annotated[tuple[Pixels, Pixels], Field(strict=False)] | None = optional(
         "Width and height in pixels, instead of the scene's."
     )
-    layers: list[PictureLayer] = Field(default=list(LAYERS), description="What is written beside the colours.")
-    engine: Literal["WORKBENCH", "CYCLES"] | None = optional("Engine of the colours, instead of the scene's.")
+    layers: list[PictureLayer] = Field(default=list(LAYERS), description="Layers to write in addition to the colours.")
+    engine: Literal["WORKBENCH", "CYCLES"] | None = optional("Engine for the colours, instead of the scene's.")
     samples: int | None = optional("Samples per pixel of CYCLES, instead of the scene's.", ge=1, le=100_000)
     denoise: bool = Field(default=True, description="Remove the noise of CYCLES.")
     seed: Seed = Field(default=0, description="Seed of the noise of CYCLES.")
@@ -53,35 +54,37 @@ class AnnotationsArgs(Args):
 
     @field_validator("categories")
     @classmethod
-    def _different(cls, value: list[Category]) -> list[Category]:
+    def _check_categories(cls, value: list[Category]) -> list[Category]:
         return different(value)
 
 
 class CategoryCount(Result):
-    """How much of a category is in the pictures."""
+    """The number of instances of a category in the pictures."""
 
-    category: str = Field(description="Its name.")
-    instances: int = Field(description="Instances in the scene, counted in every picture.")
-    visible: int = Field(description="Of them, those that are seen.")
+    category: str = Field(description="Name of the category.")
+    instances: int = Field(description="Number of instances in the scene, counted once per picture.")
+    visible: int = Field(description="How many of them the pictures show.")
 
 
 class AnnotationsWritten(Result):
     artifact: str = Field(description="Name of the folder among the workspace's artifacts.")
-    document: str = Field(description="The file in it that describes the pictures.")
-    pictures: int = Field(description="Pictures that were taken.")
+    document: str = Field(description="Name of the file in the folder that describes the pictures.")
+    pictures: int = Field(description="Number of pictures.")
     width: int = Field(description="Width in pixels.")
     height: int = Field(description="Height in pixels.")
-    engine: str = Field(description="The engine of the colours.")
-    categories: list[CategoryCount] = Field(description="What was annotated.")
-    notes: list[str] = Field(default=[], description="What may surprise about it.")
+    engine: str = Field(description="Engine that rendered the colours.")
+    categories: list[CategoryCount] = Field(description="The annotated categories.")
+    notes: list[str] = Field(default=[], description="Unexpected results, such as dark pictures.")
     sha256: str = Field(description="Hash of the names and contents of all files in the folder.")
 
 
 class Annotations(Tool[AnnotationsArgs, AnnotationsWritten]):
-    """Render pictures for training with masks, depth, normals, boxes, keypoints and the camera, to a folder of artifacts.
+    """Render training pictures with masks, depth, normals, boxes, keypoints and the camera, to a folder of artifacts.
 
-    `annotations.json` in it has the schema annotations.v1. An object is one instance; what nodes or collection instances repeat is one each
-    time, where the repeated object has a category itself. Masks have no smooth edges: a pixel is what the ray through its middle meets."""
+    `annotations.json` in the folder has the schema annotations.v1. An object is one instance. Each copy that nodes or
+    collection instances make is an instance too, if the repeated object has a category itself. Masks have no smooth edges: a
+    pixel belongs to whatever the ray through its centre hits.
+    """
 
     name = "render.annotations"
     time_limit = "render_seconds"
@@ -108,16 +111,17 @@ class Annotations(Tool[AnnotationsArgs, AnnotationsWritten]):
         yield from _camera_problems(scene, args)
         yield from category_problems(scene, args.categories)
         count = len(args.cameras or (1,)) * len(args.frames or (1,))
-        if count > MOST_PICTURES:
-            message = f"these are {count} pictures, and one call takes up to {MOST_PICTURES}"
-            yield Finding(Fault.LIMIT_EXCEEDED, message, "/frames", "Take them in several calls.")
+        if count > MAX_PICTURES:
+            message = f"the call would render {count} pictures, and the limit is {MAX_PICTURES}"
+            yield Finding(Fault.LIMIT_EXCEEDED, message, "/frames", "Render them in several calls.")
         width, height = _size(scene, args)
-        if width * height > MOST_PIXELS:
-            message = f"the pictures would have {width} by {height} pixels"
+        if width * height > MAX_PIXELS:
+            message = f"the pictures would have {width} by {height} pixels, more than {MAX_PIXELS} in total"
             yield Finding(Fault.LIMIT_EXCEEDED, message, "/resolution", "Lower the resolution.")
         engine = _engine(scene, args)
         if engine != "CYCLES" and args.samples is not None:
-            yield invalid(f"samples is for CYCLES; the engine is {engine}", "/samples", "Leave it out, or give engine.")
+            cure = "Leave samples out, or set engine to CYCLES."
+            yield invalid(f"samples is for CYCLES; the engine is {engine}", "/samples", cure)
 
     def apply(self, scene: Scene, args: AnnotationsArgs) -> AnnotationsWritten:
         document_file = scene.artifact(f"{args.artifact}/{DOCUMENT}")
@@ -143,9 +147,9 @@ class Annotations(Tool[AnnotationsArgs, AnnotationsWritten]):
             width=document.pictures[0].width,
             height=document.pictures[0].height,
             engine=_engine(scene, args),
-            categories=_counted(document),
+            categories=_counts(document),
             notes=list(notes),
-            sha256=_hash_of(Path(document_file).parent, document),
+            sha256=_folder_hash(Path(document_file).parent, document),
         )
 
     def verify(self, scene: Scene, args: AnnotationsArgs, result: AnnotationsWritten) -> Findings:
@@ -156,7 +160,7 @@ class Annotations(Tool[AnnotationsArgs, AnnotationsWritten]):
 def _cameras(scene: Scene, args: AnnotationsArgs) -> list[Block]:
     if args.cameras is None:
         return [scene.active.camera]
-    return [scene.require(Kind.OBJECT, name, f"/cameras/{place}") for place, name in enumerate(args.cameras)]
+    return [scene.require(Kind.OBJECT, name, f"/cameras/{number}") for number, name in enumerate(args.cameras)]
 
 
 def _camera_problems(scene: Scene, args: AnnotationsArgs) -> Findings:
@@ -165,27 +169,26 @@ def _camera_problems(scene: Scene, args: AnnotationsArgs) -> Findings:
         yield conflict("the scene has no camera", at, "Name cameras, or call camera.set_active first.")
         return
     names = args.cameras or [scene.active.camera.name]
-    for place, name in enumerate(names):
-        if args.cameras is None:
-            where = at
-        else:
-            where = f"{at}/{place}"
-        camera = yield from existing_object(scene, name, where, "CAMERA")
+    for number, name in enumerate(names):
+        camera_at = at
+        if args.cameras is not None:
+            camera_at = f"{at}/{number}"
+        camera = yield from existing_object(scene, name, camera_at, "CAMERA")
         if camera is None:
             continue
         if camera.data.type != "PERSP":
             message = f"'{name}' is a camera of type {camera.data.type}, which has no intrinsics"
-            yield conflict(message, where, "Make it a perspective camera with camera.set, or name another one.")
+            yield conflict(message, camera_at, "Make it a perspective camera with camera.set, or name another one.")
         elif not _is_square(world_matrix(scene, camera)):
-            message = f"'{name}' is mirrored, skewed or without size by its own scale or its parents'"
-            yield conflict(message, where, "Take it off its parent, and give it a scale of 1.")
+            message = f"'{name}' is mirrored, skewed or of zero size, because of its own scale or its parents' scale"
+            yield conflict(message, camera_at, "Clear its parent, and set its scale to 1.")
 
 
 def _is_square(matrix: Block) -> bool:
     axes = [axis.normalized() for axis in matrix.to_3x3().col]
     if min(axis.length for axis in matrix.to_3x3().col) < 1e-9 or matrix.determinant() < 0.0:
         return False
-    return all(abs(axes[one].dot(axes[other])) < SQUARE for one, other in ((0, 1), (0, 2), (1, 2)))
+    return all(abs(axes[first].dot(axes[second])) < MAX_AXIS_SKEW for first, second in ((0, 1), (0, 2), (1, 2)))
 
 
 def _engine(scene: Scene, args: AnnotationsArgs) -> str:
@@ -194,30 +197,35 @@ def _engine(scene: Scene, args: AnnotationsArgs) -> str:
 
 def _size(scene: Scene, args: AnnotationsArgs) -> tuple[int, int]:
     render = scene.active.render
-    part = render.resolution_percentage
-    return args.resolution or (render.resolution_x * part // 100, render.resolution_y * part // 100)
+    percentage = render.resolution_percentage
+    return args.resolution or (render.resolution_x * percentage // 100, render.resolution_y * percentage // 100)
 
 
 def _set_up(scene: Scene, args: AnnotationsArgs, temporary: ExitStack) -> None:
-    """What the pictures are taken with, until `temporary` is closed."""
+    """Prepare the scene for rendering until `temporary` is closed."""
     render = scene.active.render
     width, height = _size(scene, args)
     size = {"resolution_x": width, "resolution_y": height, "resolution_percentage": 100, "use_border": False}
-    # Whatever works on the whole picture could move what is seen in it; noise of dithering would say nothing.
+    # Effects on the whole picture could displace objects in it, and dithering would add noise.
     plain = dict.fromkeys(("use_compositing", "use_sequencer", "use_stamp"), False)
-    if args.engine is None:
-        engine = {}
-    else:
-        engine = {"engine": engine_id(args.engine, scene.version)}
+    engine: dict[str, str] = {}
+    if args.engine is not None:
+        engine["engine"] = engine_id(args.engine, scene.version)
     temporary.enter_context(scene.temporarily(render, **size, **plain, **engine, dither_intensity=0.0))
     if _engine(scene, args) == "CYCLES":
         values: dict[str, Any] = {"device": "CPU", "seed": args.seed, "use_animated_seed": False, "time_limit": 0.0}
-        values |= {"use_denoising": args.denoise} | ({} if args.samples is None else {"samples": args.samples})
+        values["use_denoising"] = args.denoise
+        if args.samples is not None:
+            values["samples"] = args.samples
         temporary.enter_context(scene.temporarily(scene.active.cycles, **values))
 
 
 def _picture(scene: Scene, args: AnnotationsArgs, camera: Block, number: int, notes: dict[str, None]) -> dict[str, Any]:
-    """Render one picture with its layers; returns what annotations.json says of it. Files are named by number, never by objects."""
+    """Render one picture with its layers. Return its entry for annotations.json.
+
+    Files are named by the picture's number, because names of objects may not be valid file names. Notes about the picture
+    are added to `notes`.
+    """
 
     def file(ending: str) -> tuple[str, str]:
         name = f"{number:04}_{ending}"
@@ -233,26 +241,32 @@ def _picture(scene: Scene, args: AnnotationsArgs, camera: Block, number: int, no
         names["depth_m"], path = file("depth.npy")
         files["DEPTH"].append(path)
     color, path = file("color.png")
-    found = scene.annotate(labels(scene, args.categories), camera, files, f"{path}.passes.exr")
+    entry = scene.annotate(labels(scene, args.categories), camera, files, f"{path}.passes.exr")
     engine = _engine(scene, args)
     rendered = render_picture(scene, path, camera, engine, artifact=color)
     keep_pixels_only(path)
     notes.update(dict.fromkeys(rendered.notes))
-    return {**found, "engine": engine, "files": {**names, "color": color}}
+    return {**entry, "engine": engine, "files": {**names, "color": color}}
 
 
-def _counted(document: AnnotationDocument) -> list[CategoryCount]:
+def _counts(document: AnnotationDocument) -> list[CategoryCount]:
     counts: list[CategoryCount] = []
     for category in document.categories:
-        own = [each for picture in document.pictures for each in picture.instances if each.category_id == category.id]
-        seen = sum(each.visible_pixels > 0 for each in own)
-        counts.append(CategoryCount(category=category.name, instances=len(own), visible=seen))
+        total = visible = 0
+        for picture in document.pictures:
+            for instance in picture.instances:
+                if instance.category_id == category.id:
+                    total += 1
+                    visible += instance.visible_pixels > 0
+        counts.append(CategoryCount(category=category.name, instances=total, visible=visible))
     return counts
 
 
-def _hash_of(folder: Path, document: AnnotationDocument) -> str:
-    named = [name for picture in document.pictures for name in picture.files.model_dump().values() if name is not None]
-    whole = hashlib.sha256()
-    for name in sorted([DOCUMENT, *named]):
-        whole.update(f"{name} {hashlib.sha256((folder / name).read_bytes()).hexdigest()}\n".encode())
-    return whole.hexdigest()
+def _folder_hash(folder: Path, document: AnnotationDocument) -> str:
+    names = [DOCUMENT]
+    for picture in document.pictures:
+        names += [name for name in picture.files.model_dump().values() if name is not None]
+    digest = hashlib.sha256()
+    for name in sorted(names):
+        digest.update(f"{name} {hashlib.sha256((folder / name).read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""What a preview that shows names, depths or a mask tells of the objects in it."""
+"""Facts about the objects in a preview that shows names, depths or a mask."""
 
 from __future__ import annotations
 
@@ -11,46 +11,40 @@ from blendwright.tool_api.pictures import Sight
 from blendwright.tools.render.rendering import Rendered
 
 Show = Literal["SHADED", "NAMES", "DEPTH", "MASK"]
-# So many are told of; the picture shows the others too.
-MOST_OBJECTS = 40
-MOST_UNSEEN = 20
+# Largest numbers of objects in a result. The picture shows further objects too.
+MAX_OBJECTS = 40
+MAX_UNSEEN = 20
 
 
 class ObjectSeen(Result):
-    """An object in a picture."""
+    """An object that a picture shows."""
 
-    object: str = Field(description="Its name.")
-    share: float = Field(description="Its share of the picture's pixels.")
+    object: str = Field(description="Name of the object.")
+    share: float = Field(description="Its share of the picture's pixels, from 0 to 1.")
     box: tuple[int, int, int, int] = Field(description="Left, top, right and bottom in pixels.")
-    nearest: float = Field(description="How near it comes, in metres from the camera.")
+    nearest: float = Field(description="Smallest distance from the camera in metres.")
     color: str = Field(description="Its colour in a mask.")
 
 
 class Previewed(Rendered):
-    """A picture that was taken, and what is seen in it where that was looked at."""
+    """A rendered picture, with the objects that it shows if the caller asked for NAMES, DEPTH or MASK."""
 
     seen: list[ObjectSeen] | None = optional(
-        f"The objects in it, the largest first, at most {MOST_OBJECTS}; not told of SHADED."
+        f"Objects that the picture shows, the largest first, at most {MAX_OBJECTS}; omitted for SHADED."
     )
     unseen: list[str] | None = optional(
-        f"Objects that renders show and this picture does not, at most {MOST_UNSEEN}: outside of it, or behind others."
+        f"Objects that renders show and this picture does not, at most {MAX_UNSEEN}: outside the picture, or hidden by others."
     )
-    depths: tuple[float, float] | None = optional("The nearest and the farthest depth in it, in metres.")
+    depths: tuple[float, float] | None = optional("Smallest and largest depth in the picture, in metres.")
 
 
-def closer_look(found: Sight) -> dict[str, Any]:
-    """The fields of `Previewed` for what was seen."""
-    return {
-        "seen": [
-            ObjectSeen(
-                object=each.name,
-                share=round(each.share, 4),
-                box=each.box,
-                nearest=round(each.nearest, 3),
-                color=each.color,
-            )
-            for each in found.objects[:MOST_OBJECTS]
-        ],
-        "unseen": list(found.unseen[:MOST_UNSEEN]),
-        "depths": None if found.depths is None else (round(found.depths[0], 3), round(found.depths[1], 3)),
-    }
+def closer_look(sight: Sight) -> dict[str, Any]:
+    """Return the fields of `Previewed` for the objects in a picture."""
+    seen: list[ObjectSeen] = []
+    for item in sight.objects[:MAX_OBJECTS]:
+        share, nearest = round(item.share, 4), round(item.nearest, 3)
+        seen.append(ObjectSeen(object=item.name, share=share, box=item.box, nearest=nearest, color=item.color))
+    depths: tuple[float, float] | None = None
+    if sight.depths is not None:
+        depths = (round(sight.depths[0], 3), round(sight.depths[1], 3))
+    return {"seen": seen, "unseen": list(sight.unseen[:MAX_UNSEEN]), "depths": depths}

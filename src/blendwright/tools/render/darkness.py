@@ -1,4 +1,4 @@
-"""Why a picture is black: whether anything in the scene gives light to an engine that follows it, and whether any of it arrives."""
+"""Notes about black pictures: whether the scene has light for an engine that needs it, and whether the light arrives."""
 
 from __future__ import annotations
 
@@ -7,38 +7,41 @@ from collections.abc import Sequence
 from blendwright.tool_api import Scene
 from blendwright.tools.auditing.scene_rules import light_flaws
 
-CURE = "Add one with light.create, or light from all around with scene.set_world or scene.set_sky"
-QUICK = "or look with the engine WORKBENCH, which needs no light."
-# So much of a picture must be lighter than black: a lamp that is far away, or a star, is no picture yet.
-LEAST_LIT = 0.001
+CURE = "Add a light with light.create, or light from all around with scene.set_world or scene.set_sky"
+QUICK = "or render with the engine WORKBENCH, which needs no light."
+# Smallest share of pixels that are not black in a lit picture. A distant lamp or a star alone does not light a picture.
+MIN_LIT_SHARE = 0.001
 
 
 def darkness_notes(scene: Scene, engine: str, pictures: Sequence[str] = ()) -> list[str]:
-    """A sentence where pictures are black, or would be: what they lack, and what to do. WORKBENCH has light of its own."""
+    """Return a note with cause and fix if all pictures are black, or an empty list.
+
+    Without pictures, predict it from the scene. WORKBENCH has its own light and never gets a note.
+    """
     if engine == "WORKBENCH":
         return []
-    lit = [share for share in map(scene.lit_share, pictures) if share is not None]
-    if any(share >= LEAST_LIT for share in lit):
-        return []  # what is seen counts, whatever the nodes of a world look like
-    # Instances show what is elsewhere, light too.
-    instances = any(obj.instance_type == "COLLECTION" for obj in scene.active.objects)
-    if any(light_flaws(scene)) and not instances:
+    lit_shares = [share for share in map(scene.lit_share, pictures) if share is not None]
+    if any(share >= MIN_LIT_SHARE for share in lit_shares):
+        return []  # a lit picture proves that there is light, whatever the nodes of the world are
+    # The content of collection instances is not checked here, and may contain a light.
+    has_instances = any(obj.instance_type == "COLLECTION" for obj in scene.active.objects)
+    if any(light_flaws(scene)) and not has_instances:
         if scene.active.world is None:
-            world = "there is no world"
+            world = "the scene has no world"
         else:
             world = "its world is black"
         if pictures:
             cure = f"{CURE}, {QUICK}"
         else:
             cure = f"{CURE}."
-        return [f"Nothing gives light: no light is shown in renders, {world}, and no material glows. {cure}"]
-    if not lit:
+        return [f"The scene has no light: renders show no light object, {world}, and no material emits light. {cure}"]
+    if not lit_shares:
         return []
     if len(pictures) == 1:
-        what = "The picture is black"
+        subject = "The picture is black"
     else:
-        what = "The pictures are black"
+        subject = "The pictures are black"
     return [
-        f"{what}, although something gives light: it is too weak, shut out, or the camera looks past what it falls on. "
+        f"{subject}, although the scene has light: it is too weak, blocked, or the camera does not see what it lights. "
         f"Raise its energy with light.set or light.expose, frame the objects with camera.frame_objects, {QUICK}"
     ]

@@ -1,9 +1,9 @@
-"""What colour a material made of nodes has on the whole.
+"""The average colour of a material that is made of nodes.
 
-Workbench, which takes quick pictures, shows the colour that a material has for viewports, and nodes do not write that one. Here the
-node tree is followed from its output: constants as they are, ramps, checks and images by their mean, mixtures by their factor, and
-those of material.ensure_procedural by their main colour. What cannot be known without rendering (a noise, an attribute) counts as a
-middle grey, or as what the socket has without its link. Reads only.
+WORKBENCH, which renders quick pictures, shows a material's viewport colour, and nodes do not set that colour. This module
+follows the node tree from its output. Constants count as they are; ramps, checkers and images by their mean; mixtures by
+their factor; textures of material.ensure_procedural by their main colour. A part that only rendering can determine (a noise,
+an attribute) counts as a middle grey, or as the value of its socket without a link. Reads only.
 """
 
 from __future__ import annotations
@@ -15,34 +15,32 @@ from blendwright.tools.material.pattern_parts import PREFIX
 
 Color = tuple[float, float, float]
 Surface = tuple[Color, float]
-"""A colour and how opaque it is."""
+"""A colour, and its opacity from 0 to 1."""
 
 GREY: Color = (0.5, 0.5, 0.5)
 BLACK: Color = (0.0, 0.0, 0.0)
-# Glass has to show what is behind it, and itself.
+# Opacity of glass, so that a picture shows both the glass and what is behind it.
 GLASS = 0.3
-# Links can be made into a ring, which Blender marks and keeps.
-DEEPEST = 48
-# How many places of a ramp and of an image its mean is taken of.
-RAMP_PLACES = 9
-IMAGE_PLACES = 64
+# Largest number of nodes on a path, because links can form a cycle, which Blender marks and keeps.
+MAX_DEPTH = 48
+# Number of positions of a ramp and of pixels of an image that a mean is calculated from.
+RAMP_SAMPLES = 9
+IMAGE_SAMPLES = 64
 
 
 Groups = tuple[Block, ...]
-"""The group nodes that the way back has led into."""
+"""The group nodes around the present node, the outermost first."""
 
 
 def viewport_color(material: Block) -> tuple[float, float, float, float] | None:
-    """Red, green, blue and alpha of the surface; None where the nodes say nothing of it."""
+    """Return red, green, blue and alpha of the surface, or None if the nodes determine no surface."""
     tree = material.node_tree
     if tree is None:
-        output = None
-    else:
-        output = tree.get_output_node("ALL")
+        return None
+    output = tree.get_output_node("ALL")
     if output is None:
-        surface = None
-    else:
-        surface = _surface(output.inputs["Surface"], (), 0)
+        return None
+    surface = _surface(output.inputs["Surface"], (), 0)
     if surface is None:
         return None
     red, green, blue = (min(max(part, 0.0), 1.0) for part in surface[0])
@@ -50,47 +48,50 @@ def viewport_color(material: Block) -> tuple[float, float, float, float] | None:
 
 
 def _surface(socket: Block, groups: Groups, depth: int) -> Surface | None:
-    """What a shader comes to; None where nothing is linked that could be shown."""
+    """Return the colour and opacity of the shader that is linked to a socket, or None if there is no usable one."""
     node, _, groups = _source(socket, groups)
-    if node is None or depth > DEEPEST:
+    if node is None or depth > MAX_DEPTH:
         return None
 
     def color(name: str) -> Color:
         return _color(node.inputs.get(name), groups, depth + 1)
 
-    def value(name: str, otherwise: float) -> float:
-        found = node.inputs.get(name)
-        if found is None:
-            return otherwise
-        return _mean(_color(found, groups, depth + 1))
+    def value(name: str, default: float) -> float:
+        value_socket = node.inputs.get(name)
+        if value_socket is None:
+            return default
+        return _mean(_color(value_socket, groups, depth + 1))
 
     if node.type == "BSDF_PRINCIPLED":
         strength = min(value("Emission Strength", 0.0), 1.0)
+        glow = BLACK
         if strength > 0.0:
             glow = color("Emission Color")
-        else:
-            glow = BLACK
-        clear = value("Transmission Weight", 0.0)
-        return _added(color("Base Color"), _times(glow, strength)), value("Alpha", 1.0) * (1.0 - clear * (1.0 - GLASS))
+        transmission = value("Transmission Weight", 0.0)
+        opacity = value("Alpha", 1.0) * (1.0 - transmission * (1.0 - GLASS))
+        return _added(color("Base Color"), _times(glow, strength)), opacity
     if node.type == "EMISSION":
         return _times(color("Color"), min(value("Strength", 1.0), 1.0)), 1.0
     if node.type in {"MIX_SHADER", "ADD_SHADER"}:
-        shaders = [each for each in node.inputs if each.type == "SHADER"]
-        one, other = (_surface(each, groups, depth + 1) for each in shaders)
-        if one is None or other is None:
-            return one or other
+        shader_inputs = [candidate for candidate in node.inputs if candidate.type == "SHADER"]
+        first = _surface(shader_inputs[0], groups, depth + 1)
+        second = _surface(shader_inputs[1], groups, depth + 1)
+        if first is None or second is None:
+            return first or second
         if node.type == "ADD_SHADER":
-            return _added(one[0], other[0]), max(one[1], other[1])
+            return _added(first[0], second[0]), max(first[1], second[1])
         factor = _factor(node.inputs[0], groups, depth)
-        return _mixed(one[0], other[0], factor), one[1] + (other[1] - one[1]) * factor
+        return _mixed(first[0], second[0], factor), first[1] + (second[1] - first[1]) * factor
     if node.inputs.get("Color") is None:
         return None
-    return color("Color"), GLASS if node.type in {"BSDF_GLASS", "BSDF_REFRACTION", "BSDF_TRANSPARENT"} else 1.0
+    if node.type in {"BSDF_GLASS", "BSDF_REFRACTION", "BSDF_TRANSPARENT"}:
+        return color("Color"), GLASS
+    return color("Color"), 1.0
 
 
 def _color(socket: Block | None, groups: Groups, depth: int) -> Color:
-    """The colour that comes into a socket; a value counts as a grey."""
-    if socket is None or depth > DEEPEST:
+    """Return the colour of a socket from its links, or from its value without a link. A number counts as a grey."""
+    if socket is None or depth > MAX_DEPTH:
         return GREY
     node, end, groups = _source(socket, groups)
     if node is None:
@@ -102,10 +103,11 @@ def _color(socket: Block | None, groups: Groups, depth: int) -> Color:
     if node.type in {"MIX", "MIX_RGB"}:
         return _mixture(node, groups, depth)
     if node.type in {"TEX_CHECKER", "TEX_BRICK"}:
-        one, other = (_color(node.inputs[name], groups, depth + 1) for name in ("Color1", "Color2"))
+        first = _color(node.inputs["Color1"], groups, depth + 1)
+        second = _color(node.inputs["Color2"], groups, depth + 1)
         if node.name.startswith(PREFIX):
-            return one
-        return _mixed(one, other, 0.5)
+            return first
+        return _mixed(first, second, 0.5)
     if node.type == "TEX_IMAGE":
         return _image(node.image) or _default(socket)
     if node.type == "COMBINE_COLOR" and node.mode == "RGB":
@@ -113,36 +115,34 @@ def _color(socket: Block | None, groups: Groups, depth: int) -> Color:
         return red, green, blue
     if node.type.startswith("TEX_"):
         return GREY
-    # Curves, gamma, hue: what they make of a colour is near it.
-    through = next((each for each in node.inputs if each.type == "RGBA" and each.enabled), None)
-    if through is None:
+    # Curves, gamma and hue change a colour only a little.
+    color_input = next((candidate for candidate in node.inputs if candidate.type == "RGBA" and candidate.enabled), None)
+    if color_input is None:
         return _default(socket)
-    return _color(through, groups, depth + 1)
+    return _color(color_input, groups, depth + 1)
 
 
 def _source(socket: Block, groups: Groups) -> tuple[Block | None, Block, Groups]:
-    """The node that gives a socket its value and the output that does so, past reroutes, muted nodes and the borders of groups;
-    without a node, the socket whose own value counts."""
-    for _ in range(DEEPEST):
+    """Return the node that supplies a socket, its output, and the groups around it. Skip reroutes, muted nodes and groups.
+
+    Without a node, return None and the socket whose own value applies.
+    """
+    for _ in range(MAX_DEPTH):
+        link = None
         if socket.is_linked:
-            link = next((link for link in socket.links if not link.is_muted), None)
-        else:
-            link = None
+            link = next((candidate for candidate in socket.links if not candidate.is_muted), None)
         if link is None:
             return None, socket, groups
         node, output = link.from_node, link.from_socket
         if node.type == "REROUTE":
             following = node.inputs[0]
         elif node.mute:
-            following = next((each for each in node.inputs if each.type == output.type), None)
+            following = next((candidate for candidate in node.inputs if candidate.type == output.type), None)
         elif node.type == "GROUP" and node.node_tree is not None:
-            inside = next(
-                (each for each in node.node_tree.nodes if each.type == "GROUP_OUTPUT" and each.is_active_output), None
-            )
-            if inside is None:
-                following = None
-            else:
-                following = _by_identifier(inside.inputs, output.identifier)
+            group_output = _group_output(node.node_tree)
+            following = None
+            if group_output is not None:
+                following = _by_identifier(group_output.inputs, output.identifier)
             groups = (*groups, node)
         elif node.type == "GROUP_INPUT" and groups:
             following = _by_identifier(groups[-1].inputs, output.identifier)
@@ -155,8 +155,15 @@ def _source(socket: Block, groups: Groups) -> tuple[Block | None, Block, Groups]
     return None, socket, groups
 
 
+def _group_output(tree: Block) -> Block | None:
+    for node in tree.nodes:
+        if node.type == "GROUP_OUTPUT" and node.is_active_output:
+            return node
+    return None
+
+
 def _by_identifier(sockets: Iterable[Block], identifier: str) -> Block | None:
-    return next((each for each in sockets if each.identifier == identifier), None)
+    return next((socket for socket in sockets if socket.identifier == identifier), None)
 
 
 def _default(socket: Block) -> Color:
@@ -169,7 +176,7 @@ def _default(socket: Block) -> Color:
 
 
 def _factor(socket: Block, groups: Groups, depth: int) -> float:
-    """How much of the second there is; what depends on the place counts as a half."""
+    """Return the share of the second input of a mixture. A factor that varies over the surface counts as a half."""
     node, end, groups = _source(socket, groups)
     if node is None:
         return min(max(_mean(_default(end)), 0.0), 1.0)
@@ -180,35 +187,38 @@ def _factor(socket: Block, groups: Groups, depth: int) -> float:
 
 def _ramp(node: Block, groups: Groups, depth: int) -> Color:
     source, end, _ = _source(node.inputs[0], groups)
-    places = [step / (RAMP_PLACES - 1) for step in range(RAMP_PLACES)]
+    positions = [step / (RAMP_SAMPLES - 1) for step in range(RAMP_SAMPLES)]
     if source is None:
-        places = [_mean(_default(end))]
-    return _average(tuple(node.color_ramp.evaluate(place))[:3] for place in places)
+        positions = [_mean(_default(end))]
+    return _average(tuple(node.color_ramp.evaluate(position))[:3] for position in positions)
 
 
 def _mixture(node: Block, groups: Groups, depth: int) -> Color:
-    colors = [each for each in node.inputs if each.enabled and each.name in {"A", "B", "Color1", "Color2"}]
-    factors = [each for each in node.inputs if each.enabled and each.name in {"Factor", "Fac"}]
+    enabled = [socket for socket in node.inputs if socket.enabled]
+    colors = [socket for socket in enabled if socket.name in {"A", "B", "Color1", "Color2"}]
+    factors = [socket for socket in enabled if socket.name in {"Factor", "Fac"}]
     if len(colors) != 2 or not factors:
         return GREY
-    one, other = (_color(each, groups, depth + 1) for each in colors)
+    first = _color(colors[0], groups, depth + 1)
+    second = _color(colors[1], groups, depth + 1)
     if node.name.startswith(PREFIX):
-        return one
+        return first
     blend = getattr(node, "blend_type", "MIX")
     if blend == "MULTIPLY":
-        other = (one[0] * other[0], one[1] * other[1], one[2] * other[2])
+        second = (first[0] * second[0], first[1] * second[1], first[2] * second[2])
     elif blend == "ADD":
-        other = _added(one, other)
-    return _mixed(one, other, _factor(factors[0], groups, depth))
+        second = _added(first, second)
+    return _mixed(first, second, _factor(factors[0], groups, depth))
 
 
 def _image(image: Block | None) -> Color | None:
-    """The mean of a few pixels; None where there are none."""
+    """Return the mean colour of a few pixels, or None if the image has no coloured pixels."""
     if image is None or image.channels < 3 or not len(image.pixels):
         return None
     channels, count = image.channels, len(image.pixels) // image.channels
-    # A stride that no width of an image divides, so that the places are not all in one column.
-    starts = [(place * (count // IMAGE_PLACES or 1) + place * 7) % count * channels for place in range(IMAGE_PLACES)]
+    # The extra 7 pixels per step spread the samples over the columns of the image.
+    stride = (count // IMAGE_SAMPLES or 1) + 7
+    starts = [number * stride % count * channels for number in range(IMAGE_SAMPLES)]
     return _average(tuple(image.pixels[start : start + 3]) for start in starts)
 
 
@@ -222,12 +232,12 @@ def _mean(color: Color) -> float:
     return sum(color) / 3.0
 
 
-def _mixed(one: Color, other: Color, factor: float) -> Color:
-    return _added(_times(one, 1.0 - factor), _times(other, factor))
+def _mixed(first: Color, second: Color, factor: float) -> Color:
+    return _added(_times(first, 1.0 - factor), _times(second, factor))
 
 
-def _added(one: Color, other: Color) -> Color:
-    return (one[0] + other[0], one[1] + other[1], one[2] + other[2])
+def _added(first: Color, second: Color) -> Color:
+    return (first[0] + second[0], first[1] + second[1], first[2] + second[2])
 
 
 def _times(color: Color, factor: float) -> Color:

@@ -34,23 +34,23 @@ from blendwright.tools.render.viewpoint import (
 
 CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 CAMERA = ("camera.create", {"name": "Camera", "location": [4, -6, 4], "rotation_euler_deg": [60, 0, 34]})
-# What is longer than this would be a line of pixels.
-MOST_RATIO = 8.0
-# What lights a look at a scene that has no light.
+# Largest ratio of width and height, or height and width, of a picture in the shape of the scene's render.
+MAX_RATIO = 8.0
+# Colour of the sky that lights a preview of a scene without light.
 SKY = (0.6, 0.6, 0.6, 1.0)
 SUN = ("light.create", {"name": "Sun", "type": "SUN", "energy": 3, "rotation_euler_deg": [40, 0, 20]})
 
 
 class PreviewArgs(Args):
     view: NamedView | None = optional(
-        "Look from this side at all that a render shows, through a camera that does not stay: ISO and THREE_QUARTER in perspective, "
+        "Look from this side at everything that a render shows, through a temporary camera: ISO and THREE_QUARTER in perspective, "
         "the others orthographic."
     )
-    camera: ObjectName | None = optional("Camera to look through; left out together with view, the scene's own.")
+    camera: ObjectName | None = optional("Camera to look through. Default without view: the scene's own.")
     around: list[ObjectName] = Field(
         default=[],
         max_length=1000,
-        description="Objects that a view shows closely, with their children, instead of all.",
+        description="Objects that a view frames, with their children, instead of all.",
     )
     engine: Literal["WORKBENCH", "CYCLES"] = Field(
         default="WORKBENCH", description="WORKBENCH is fast and plain; CYCLES shows light and shadow."
@@ -58,39 +58,41 @@ class PreviewArgs(Args):
     width: int = Field(default=640, ge=16, le=2048, description="Width in pixels.")
     height: int = Field(default=480, ge=16, le=2048, description="Height in pixels.")
     render_shape: bool = Field(
-        default=False, description="As many pixels, in the shape of the scene's render instead of width and height."
+        default=False, description="Use the shape of the scene's render, with as many pixels as width times height."
     )
     samples: int = Field(default=8, ge=1, le=256, description="Samples per pixel of CYCLES.")
     denoise: bool = Field(default=True, description="Remove the noise of CYCLES.")
-    smooth: bool = Field(default=True, description="Smooth edges in WORKBENCH; rough ones are faster.")
+    smooth: bool = Field(default=True, description="Smooth edges in WORKBENCH; false is faster.")
     show: Show = Field(
         default="SHADED",
-        description="NAMES writes the names of objects into the picture; DEPTH is white where near; MASK has a colour for each object.",
+        description="NAMES writes the names of objects into the picture; DEPTH is white where near; MASK has one colour per object.",
     )
     frame: FrameNumber | None = optional("Frame to show instead of the current one.")
     seed: Seed = Field(default=0, description="Seed of the noise of CYCLES.")
     time_limit_s: float | None = optional(
-        "CYCLES stops here with what it has; the picture then depends on the machine's speed.", gt=0.0, le=3600.0
+        "CYCLES stops at this time and keeps its samples; the picture then depends on the machine's speed.",
+        gt=0.0,
+        le=3600.0,
     )
     artifact: PngName = Field(default="preview.png", description="Name of the picture among the workspace's artifacts.")
 
     @field_validator("camera")
     @classmethod
-    def _one_eye(cls, value: str | None, info: ValidationInfo) -> str | None:
+    def _check_viewpoint(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value is not None and info.data.get("view") is not None:
-            raise PydanticCustomError("one_eye", "give either view or camera")
+            raise PydanticCustomError("one_eye", "give either view or camera, not both")
         return value
 
     @field_validator("around")
     @classmethod
-    def _of_a_view(cls, value: list[str], info: ValidationInfo) -> list[str]:
+    def _check_around(cls, value: list[str], info: ValidationInfo) -> list[str]:
         if value and info.data.get("view") is None:
-            raise PydanticCustomError("no_view", "a camera shows what it sees: give a view too, such as ISO")
+            raise PydanticCustomError("no_view", "around has no effect on a camera: give a view too, such as ISO")
         return value
 
 
 class Preview(Tool[PreviewArgs, Previewed]):
-    """Render a small, quick picture of the scene to an artifact. The scene and its settings stay as they are."""
+    """Render a small, quick picture of the scene to an artifact. The scene and its settings stay unchanged."""
 
     name = "render.preview"
     version = 4
@@ -123,15 +125,15 @@ class Preview(Tool[PreviewArgs, Previewed]):
             notes = set_up_preview(scene, args, temporary)
             camera = viewing_camera(scene, args.view, args.camera, temporary, closely=args.around)
             file = scene.artifact(args.artifact)
-            made: dict[str, Any] = {"artifact": args.artifact, "width": 0, "height": 0, "engine": args.engine}
+            fields: dict[str, Any] = {"artifact": args.artifact, "width": 0, "height": 0, "engine": args.engine}
             if args.show in ("SHADED", "NAMES"):
                 rendered = render_picture(scene, file, camera, args.engine, artifact=args.artifact)
-                made = rendered.model_dump()
-                made["notes"] = [*notes, *made["notes"]]
+                fields = rendered.model_dump()
+                fields["notes"] = [*notes, *fields["notes"]]
             if args.show != "SHADED":
-                made |= closer_look(scene.look_closer(args.show, file, camera))
-                made |= picture_facts(file)
-            return Previewed.model_validate(made)
+                fields |= closer_look(scene.look_closer(args.show, file, camera))
+                fields |= picture_facts(file)
+            return Previewed.model_validate(fields)
 
     def verify(self, scene: Scene, args: PreviewArgs, result: Previewed) -> Findings:
         width, height = _size(scene, args)
@@ -140,44 +142,45 @@ class Preview(Tool[PreviewArgs, Previewed]):
 
 
 def _size(scene: Scene, args: PreviewArgs) -> tuple[int, int]:
-    """Width and height in pixels."""
+    """Return width and height in pixels."""
     if not args.render_shape:
         return args.width, args.height
     render = scene.active.render
     ratio = (render.resolution_x * render.pixel_aspect_x) / (render.resolution_y * render.pixel_aspect_y)
-    ratio = min(max(ratio, 1 / MOST_RATIO), MOST_RATIO)
+    ratio = min(max(ratio, 1 / MAX_RATIO), MAX_RATIO)
     width = math.sqrt(args.width * args.height * ratio)
     return max(16, round(width)), max(16, round(width / ratio))
 
 
 def set_up_preview(scene: Scene, args: PreviewArgs, temporary: ExitStack) -> list[str]:
-    """As a preview is rendered, until `temporary` is closed. Returns what may surprise about that."""
+    """Prepare the scene for a preview until `temporary` is closed. Return notes about light that was added for it."""
     world = scene.active.world
     dark: list[str] = []
-    # Of other nodes nobody knows whether they shine; before Blender 5.0 a world may have none.
+    # Only a plain background shows whether a world gives light. Before Blender 5.0 a world may have no nodes.
     is_plain = world is None or world.node_tree is None or _background(world) is not None
     if args.engine != "WORKBENCH" and is_plain:
         dark = darkness_notes(scene, args.engine)
     if dark or (args.engine == "WORKBENCH" and world is None):
-        # The grey of a new world: before black, nobody sees the outline of what is dark.
+        # Use the grey of a new world, because the outline of a dark object is invisible before black.
         world = temporary.enter_context(scene.temporary(Kind.WORLD))
         if dark:
             _shine(world)
         temporary.enter_context(scene.temporarily(scene.active, world=world))
     for target, values in _preview_settings(scene, args):
         temporary.enter_context(scene.temporarily(target, **values))
-    return [f"This look alone is lit by a grey sky. {note}" for note in dark]
+    return [f"This preview is lit by a grey sky that the scene does not have. {note}" for note in dark]
 
 
 def _shine(world: Block) -> None:
-    """Light from all around, of a world that nobody keeps."""
+    """Make a temporary world give light from all around."""
     world.color = SKY[:3]
-    if (node := _background(world)) is not None:
+    node = _background(world)
+    if node is not None:
         node.inputs["Color"].default_value = SKY
 
 
 def _background(world: Block) -> Any:
-    from blendwright.tools.scene.set_world import background  # few looks need it
+    from blendwright.tools.scene.set_world import background  # imported late, because few previews need it
 
     if world.node_tree is None:
         return None
@@ -185,34 +188,36 @@ def _background(world: Block) -> Any:
 
 
 def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, dict[str, object]]]:
-    """The settings of a preview, as pairs of their owner and values."""
+    """Yield each datablock or settings struct to change for a preview, with its values."""
     target = scene.active
     width, height = _size(scene, args)
     size = {"resolution_x": width, "resolution_y": height, "resolution_percentage": 100}
     shape = {"pixel_aspect_x": 1.0, "pixel_aspect_y": 1.0, "use_border": False, "use_crop_to_border": False}
     extras = ("use_compositing", "use_sequencer", "use_stamp", "use_motion_blur")
     engine = {"engine": engine_id(args.engine, scene.version)}
-    # Dithering is noise to whoever compresses the picture, five times as many bytes of it.
+    # Dithering adds noise, which makes the compressed picture five times as large.
     yield target.render, {**engine, **size, **shape, **dict.fromkeys(extras, False), "dither_intensity": 0.0}
     if args.engine == "WORKBENCH":
-        # Colours as they are, whatever exposure and look the scene has for its light.
+        # Show colours unchanged, whatever exposure and look the scene has for its light.
         yield target.view_settings, {"view_transform": "Standard", "look": "None", "exposure": 0.0, "gamma": 1.0}
-        straight = args.view is not None and args.view not in IN_PERSPECTIVE
-        if straight:
-            # From above a grey table is as grey as its floor, and no side of it shows.
+        is_orthographic = args.view is not None and args.view not in IN_PERSPECTIVE
+        if is_orthographic:
+            # Seen straight from above, a grey table has the same grey as the floor, so only its outline shows it.
             yield target.display.shading, {"show_object_outline": True}
-        # What is quicker to smooth, and good enough in perspective, bends the ends of straight outlines.
-        if straight:
+        # FXAA is faster and good enough in perspective, but it bends the ends of straight outlines.
+        if not args.smooth:
+            smoothing = "OFF"
+        elif is_orthographic:
             smoothing = "5"
         else:
             smoothing = "FXAA"
-        yield target.display, {"render_aa": smoothing if args.smooth else "OFF"}
+        yield target.display, {"render_aa": smoothing}
         yield from _viewport_colors(scene)
     else:
         limit = sampling_seconds(scene, args.width * args.height, args.time_limit_s)
         noise = {"samples": args.samples, "seed": args.seed, "time_limit": limit}
         extras = ("use_animated_seed", "use_adaptive_sampling")
-        # The accurate way takes five times as long as such a picture itself.
+        # Accurate denoising would take five times as long as rendering such a picture.
         quick = {
             "use_denoising": args.denoise,
             "denoising_prefilter": "FAST",
@@ -222,9 +227,9 @@ def _preview_settings(scene: Scene, args: PreviewArgs) -> Iterator[tuple[Block, 
 
 
 def _viewport_colors(scene: Scene) -> Iterator[tuple[Block, dict[str, object]]]:
-    """Materials made of nodes, each with the colour that they come to."""
+    """Yield each material that is made of nodes, with the average colour of its nodes as viewport colour."""
     for material in scene.blocks(Kind.MATERIAL):
-        # Before 5.0 a material could have nodes and not use them; since then asking is a thing of the past.
+        # Before Blender 5.0 a material could have nodes without using them; since then `use_nodes` is deprecated.
         if material.library is None and (scene.version >= (5, 0, 0) or material.use_nodes):
             color = viewport_color(material)
             if color is not None:

@@ -1,4 +1,4 @@
-"""What render.preview and render.still share: engines, and the picture that a render leaves."""
+"""Shared parts of the rendering tools: engine names, reading picture files, and rendering one picture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Engine = Literal["WORKBENCH", "EEVEE", "CYCLES"]
 
 
 def engine_id(engine: Engine, version: tuple[int, int, int]) -> str:
-    """Blender's own name. EEVEE was called "next" from 4.2 until it had replaced the old one in 5.0."""
+    """Return Blender's identifier of an engine. EEVEE was called BLENDER_EEVEE_NEXT from 4.2 until 5.0 replaced the old one."""
     if engine == "EEVEE":
         if version >= (5, 0, 0):
             return "BLENDER_EEVEE"
@@ -32,7 +32,7 @@ def engine_id(engine: Engine, version: tuple[int, int, int]) -> str:
 
 
 def engine_name(identifier: str) -> str:
-    """Our name; that of an add-on's engine is its own."""
+    """Return the short name of an engine. Engines of add-ons keep their identifier."""
     short_names = {"BLENDER_WORKBENCH": "WORKBENCH", "BLENDER_EEVEE": "EEVEE", "BLENDER_EEVEE_NEXT": "EEVEE"}
     return short_names.get(identifier, identifier)
 
@@ -41,37 +41,37 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 PIXEL_CHUNKS = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"})
 EXR_SIGNATURE, EXR_PARTS = b"\x76\x2f\x31\x01", 0x1000
 
-# A plain file name: the workspace keeps artifacts side by side.
+# A plain file name, because the workspace stores all artifacts in one folder.
 PngName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.png$")]
 
 
-# Blender's own bounds.
+# Blender's own limits.
 FrameNumber = Annotated[int, Field(ge=-1_048_574, le=1_048_574)]
 
 
 class Rendered(Result):
-    """A picture that was rendered."""
+    """A rendered picture."""
 
     artifact: str | None = Field(
-        description="Name of the picture among the workspace's artifacts; None when it went to a path."
+        description="Name of the picture among the workspace's artifacts; null if it was written to a path."
     )
-    path: str | None = optional("The file, as it was named in the arguments.")
+    path: str | None = optional("Path of the picture, as given in the arguments.")
     width: int = Field(description="Width in pixels.")
     height: int = Field(description="Height in pixels.")
-    engine: str = Field(description="The engine that rendered it.")
+    engine: str = Field(description="Engine that rendered the picture.")
     partial: bool = Field(
         default=False,
-        description="Whether its time was over before all samples were taken; the picture has more noise then.",
+        description="True if time ran out before the last sample; the picture then has more noise.",
     )
-    samples: int | None = optional("Samples that were taken of each pixel, where it is partial.")
-    notes: list[str] = Field(default=[], description="What may surprise about it: no light, too few samples.")
+    samples: int | None = optional("Number of samples per pixel of a partial picture.")
+    notes: list[str] = Field(default=[], description="Unexpected results, such as a dark picture or too few samples.")
     pixels_sha256: str = Field(
-        description="Hash of the picture itself: equal for equal pixels, whatever time the file carries."
+        description="Hash of the pixels: equal for equal pixels, whatever time the file contains."
     )
 
 
 def read_picture(path: str) -> tuple[int, int, str] | None:
-    """Width, height and hash of what a PNG file shows; None when there is no such file or it is no whole PNG."""
+    """Return width, height and pixel hash of a PNG file, or None if the file is missing or no complete PNG."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
@@ -95,7 +95,7 @@ def read_picture(path: str) -> tuple[int, int, str] | None:
 
 
 def picture_facts(file: str) -> dict[str, Any]:
-    """What a result says of a PNG file. Raises StepError."""
+    """Return the result fields for a PNG file. Raise StepError if there is no readable picture."""
     picture = read_picture(file)
     if picture is None:
         raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture", at="/artifact")
@@ -103,7 +103,7 @@ def picture_facts(file: str) -> dict[str, Any]:
 
 
 def _other_picture(scene: Scene, file: str) -> tuple[int, int, str] | None:
-    """The same of a picture of another format."""
+    """Return width, height and pixel hash of a picture in another format than PNG, or None."""
     if not Path(file).is_file():
         return None
     if file.lower().endswith(".exr"):
@@ -115,17 +115,20 @@ def _other_picture(scene: Scene, file: str) -> tuple[int, int, str] | None:
 
 
 def _exr_picture(data: bytes) -> tuple[int, int, str] | None:
-    """The same of an EXR file, whose header says when it was made, and of whose layers Blender shows none by itself."""
+    """Return width, height and a hash of an EXR file, or None for another file.
+
+    The hash excludes the header, which contains the time. It covers all layers, which Blender's own reader does not return.
+    """
     if not data.startswith(EXR_SIGNATURE):
         return None
-    # A file of several parts has a header for each, and an empty one behind them.
+    # A file of several parts has one header per part, then an empty one.
     several = bool(struct.unpack("<I", data[4:8])[0] & EXR_PARTS)
     offset, size = 8, (0, 0)
     while data[offset]:
         while data[offset]:
-            name, _, rest = data[offset : offset + 512].partition(b"\0")
-            kind, _, rest = rest.partition(b"\0")
-            (length,) = struct.unpack("<i", rest[:4])
+            name, _, remaining = data[offset : offset + 512].partition(b"\0")
+            kind, _, remaining = remaining.partition(b"\0")
+            (length,) = struct.unpack("<i", remaining[:4])
             offset += len(name) + len(kind) + 2 + 4
             if name == b"dataWindow":
                 left, top, right, bottom = struct.unpack("<4i", data[offset : offset + 16])
@@ -139,12 +142,12 @@ def _exr_picture(data: bytes) -> tuple[int, int, str] | None:
 
 
 def keep_pixels_only(path: str) -> None:
-    """Write a PNG file again without what else is in it: Blender notes the time, and equal pictures are to be equal files."""
-    kept = [SIGNATURE]
+    """Rewrite a PNG file with its pixels only. Blender adds the time, and equal pictures must be equal files."""
+    parts = [SIGNATURE]
     for kind, body in _chunks(Path(path).read_bytes()):
         if kind in PIXEL_CHUNKS:
-            kept.append(struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)))
-    Path(path).write_bytes(b"".join(kept))
+            parts.append(struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)))
+    Path(path).write_bytes(b"".join(parts))
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -165,9 +168,11 @@ def render_picture(
     path: str | None = None,
     output: dict[str, Any] | None = None,
 ) -> Rendered:
-    """Render to a file that the worker writes; `artifact` or `path` is what the caller knows it by. `output` is for other files than
-    PNG."""
-    taken, meant = scene.render_still(file, camera=camera, output=output)
+    """Render one picture to `file`. Raise StepError if Blender writes no picture.
+
+    `artifact` or `path` is the name that the result reports. `output` contains the settings for formats other than PNG.
+    """
+    samples, requested_samples = scene.render_still(file, camera=camera, output=output)
     if output is None:
         picture = read_picture(file)
     else:
@@ -179,7 +184,7 @@ def render_picture(
             at = "/path"
         raise StepError.of(Fault.EXECUTION_FAILED, "Blender wrote no picture", at=at)
     width, height, pixels = picture
-    made = Rendered(
+    result = Rendered(
         artifact=artifact,
         path=path,
         width=width,
@@ -188,27 +193,28 @@ def render_picture(
         notes=darkness_notes(scene, engine, [file]),
         pixels_sha256=pixels,
     )
-    # Without a limit there is one reason for fewer samples: the picture needed no more.
-    ended_early = engine == "CYCLES" and scene.active.cycles.time_limit > 0 and taken < meant
+    # Without a time limit, adaptive sampling is the only reason for fewer samples: the picture needed no more.
+    ended_early = engine == "CYCLES" and scene.active.cycles.time_limit > 0 and samples < requested_samples
     if not ended_early:
-        return made
-    notes = [*made.notes, ended_early_note(taken, meant)]
-    return made.model_copy(update={"partial": True, "samples": taken, "notes": notes})
+        return result
+    notes = [*result.notes, ended_early_note(samples, requested_samples)]
+    return result.model_copy(update={"partial": True, "samples": samples, "notes": notes})
 
 
-def ended_early_note(taken: int, meant: int) -> str:
-    return f"Its time was over after {taken} of {meant} samples."
+def ended_early_note(samples: int, requested_samples: int) -> str:
+    """Return the note for a picture that has fewer samples than requested because time ran out."""
+    return f"Time ran out after {samples} of {requested_samples} samples."
 
 
-# What comes after the last sample, denoising above all, takes so long: of a million pixels, and in any case.
+# Time for the work after the last sample, mostly denoising: per million pixels, and in any case.
 SECONDS_PER_MILLION = 25.0
 SECONDS_AFTER = 5.0
 
 
 def sampling_seconds(scene: Scene, pixels: int, wanted: float | None = None) -> float:
-    """How long CYCLES may take samples, so that it ends with what it has before the call does; 0 where nothing bounds it."""
-    left = scene.seconds_left
-    if left is None:
+    """Return the seconds that CYCLES may take for samples, so that it ends before the call's limit. 0 means no limit."""
+    remaining = scene.seconds_left
+    if remaining is None:
         return wanted or 0.0
-    after = min(left / 2, SECONDS_AFTER + SECONDS_PER_MILLION * pixels / 1e6)
-    return min(wanted or left, left - after)
+    after = min(remaining / 2, SECONDS_AFTER + SECONDS_PER_MILLION * pixels / 1e6)
+    return min(wanted or remaining, remaining - after)

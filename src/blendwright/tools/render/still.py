@@ -40,17 +40,17 @@ STAGE = (
     ("light.create", {"name": "Sun", "type": "SUN", "energy": 3, "rotation_euler_deg": [40, 0, 20]}),
     ("scene.set_render", {"engine": "CYCLES", "samples": 2, "resolution": [64, 48]}),
 )
-# A picture larger than this takes longer than any deadline and more memory than a worker has.
-MOST_PIXELS = 8192 * 8192
+# Largest number of pixels. A larger picture exceeds every deadline and a worker's memory.
+MAX_PIXELS = 8192 * 8192
 
 
 Pixels = Annotated[int, Field(ge=4, le=65_536)]
 
 
 class StillArgs(Args):
-    camera: ObjectName | None = optional("Camera to look through; left out together with view, the scene's own.")
+    camera: ObjectName | None = optional("Camera to look through. Default without view: the scene's own.")
     view: NamedView | None = optional(
-        "Look from this side at all that a render shows, through a camera that does not stay: ISO and THREE_QUARTER in perspective, "
+        "Look from this side at everything that a render shows, through a temporary camera: ISO and THREE_QUARTER in perspective, "
         "the others orthographic."
     )
     frame: FrameNumber | None = optional("Frame to render instead of the current one.")
@@ -58,59 +58,62 @@ class StillArgs(Args):
         "Width and height in pixels, instead of the scene's."
     )
     artifact: PngName = Field(
-        default="still.png", description="Name of the picture among the workspace's artifacts, when no path is given."
+        default="still.png", description="Name of the picture among the workspace's artifacts, if path is omitted."
     )
     path: WritePath | None = optional("File to write instead of an artifact: .png, .jpg, .exr or .webp.")
     depth: Depth | None = optional(DEPTH)
     codec: Codec | None = optional(CODEC)
     quality: int | None = optional(QUALITY, ge=1, le=100)
-    layers: bool = Field(default=False, description="Write all passes of scene.set_passes, to a .exr file.")
+    layers: bool = Field(default=False, description="Write all passes of scene.set_passes, which needs a .exr path.")
     overwrite: bool = Field(
-        default=False, description="Whether a file that is there may be replaced; the call is then destructive."
+        default=False, description="Whether the call may replace an existing file; it is then destructive."
     )
     samples: int | None = optional("Samples per pixel of CYCLES, instead of the scene's.", ge=1, le=100_000)
     denoise: bool = Field(default=True, description="Remove the noise of CYCLES.")
     seed: Seed = Field(default=0, description="Seed of the noise of CYCLES.")
     time_limit_s: float | None = optional(
-        "CYCLES stops here with what it has; the picture then depends on the machine's speed.", gt=0.0, le=86_400.0
+        "CYCLES stops at this time and keeps its samples; the picture then depends on the machine's speed.",
+        gt=0.0,
+        le=86_400.0,
     )
 
     @field_validator("view")
     @classmethod
-    def _one_eye(cls, value: NamedView | None, info: ValidationInfo) -> NamedView | None:
+    def _check_viewpoint(cls, value: NamedView | None, info: ValidationInfo) -> NamedView | None:
         if value is not None and info.data.get("camera") is not None:
-            raise PydanticCustomError("one_eye", "give either view or camera")
+            raise PydanticCustomError("one_eye", "give either view or camera, not both")
         return value
 
     @field_validator("path")
     @classmethod
-    def _picture(cls, value: str | None) -> str | None:
+    def _check_path(cls, value: str | None) -> str | None:
         if value is None:
             return None
         return writable_path(value)
 
     @field_validator("depth", "codec", "quality")
     @classmethod
-    def _fits(cls, value: Any, info: ValidationInfo) -> Any:
+    def _check_encoding(cls, value: Any, info: ValidationInfo) -> Any:
         if value is not None and info.data.get("path") is None:
-            raise PydanticCustomError("no_path", "an artifact is a plain PNG; give a path")
+            raise PydanticCustomError("no_path", "an artifact is always a plain PNG: give a path to use this argument")
         return fits_its_format(value, info)
 
     @field_validator("layers")
     @classmethod
-    def _in_exr(cls, value: bool, info: ValidationInfo) -> bool:
+    def _check_layers(cls, value: bool, info: ValidationInfo) -> bool:
         path = info.data.get("path")
         if value and (path is None or form_of(path) != "OPEN_EXR"):
-            raise PydanticCustomError("layers", "layers need a path that ends in .exr")
+            raise PydanticCustomError("layers", "layers needs a path that ends in .exr")
         return value
 
 
 class Still(Tool[StillArgs, Rendered]):
     """Render at full quality: with the scene's own settings and denoised, to an artifact or a picture file.
 
-    Takes as long as the render takes, at most constraints.render_seconds: CYCLES ends before that with the samples that it has, and
-    the result says `partial`; other engines are ended without a picture. The noise of CYCLES depends on the seed given here, not on
-    the scene's."""
+    A call takes at most constraints.render_seconds. CYCLES stops before that with the samples that it has, and the result is
+    `partial`; other engines are stopped without a picture. The noise of CYCLES depends on the argument `seed`, not on the
+    scene's seed.
+    """
 
     name = "render.still"
     version = 3
@@ -138,7 +141,7 @@ class Still(Tool[StillArgs, Rendered]):
         return Determinism.NONDETERMINISTIC
 
     def replayable_for(self, args: StillArgs) -> bool:
-        """An artifact is the workspace's own; a file elsewhere may have changed hands since."""
+        """Return True for artifacts. A file outside the workspace may have changed since."""
         return args.path is None
 
     def time_asked(self, args: StillArgs) -> tuple[str, float] | None:
@@ -153,26 +156,25 @@ class Still(Tool[StillArgs, Rendered]):
         cure = "Give a view such as ISO, name a camera, or call camera.set_active first."
         yield from viewpoint_problems(scene, args.view, args.camera, cure)
         width, height = _size(scene, args)
-        if width * height > MOST_PIXELS:
-            message = f"the picture would have {width} by {height} pixels"
+        if width * height > MAX_PIXELS:
+            message = f"the picture would have {width} by {height} pixels, more than {MAX_PIXELS} in total"
             yield Finding(Fault.LIMIT_EXCEEDED, message, "", "Lower resolution or percentage with scene.set_render.")
         engine = engine_name(scene.active.render.engine)
         if engine != "CYCLES":
             for argument in ("samples", "time_limit_s"):
                 if getattr(args, argument) is not None:
                     message = f"{argument} is for CYCLES; the engine is {engine}"
-                    yield invalid(message, f"/{argument}", "Leave it out, or set the engine with scene.set_render.")
+                    cure = f"Leave {argument} out, or set the engine with scene.set_render."
+                    yield invalid(message, f"/{argument}", cure)
 
     def apply(self, scene: Scene, args: StillArgs) -> Rendered:
+        artifact: str | None = None
         if args.path is not None:
             file = scene.output_file(args.path)
         else:
+            artifact = args.artifact
             file = scene.artifact(args.artifact)
         engine = engine_name(scene.active.render.engine)
-        if args.path is None:
-            artifact = args.artifact
-        else:
-            artifact = None
         with ExitStack() as temporary:
             if args.frame is not None:
                 temporary.enter_context(scene.at_frame(args.frame))
@@ -181,11 +183,12 @@ class Still(Tool[StillArgs, Rendered]):
                 size = {"resolution_x": width, "resolution_y": height, "resolution_percentage": 100}
                 temporary.enter_context(scene.temporarily(scene.active.render, **size))
             if engine == "CYCLES":
-                values = {"device": "CPU", "seed": args.seed, "use_animated_seed": False}
-                values |= {"use_denoising": args.denoise}
-                values |= {"samples": args.samples} if args.samples is not None else {}
+                values: dict[str, Any] = {"device": "CPU", "seed": args.seed, "use_animated_seed": False}
+                values["use_denoising"] = args.denoise
+                if args.samples is not None:
+                    values["samples"] = args.samples
                 width, height = _size(scene, args)
-                values |= {"time_limit": sampling_seconds(scene, width * height, args.time_limit_s)}
+                values["time_limit"] = sampling_seconds(scene, width * height, args.time_limit_s)
                 temporary.enter_context(scene.temporarily(scene.active.cycles, **values))
             camera = viewing_camera(scene, args.view, args.camera, temporary)
             output = _output(scene, args)
@@ -196,7 +199,7 @@ class Still(Tool[StillArgs, Rendered]):
 
 
 def _output(scene: Scene, args: StillArgs) -> dict[str, Any] | None:
-    """The settings of the file; None for a plain PNG."""
+    """Return the settings of the file format, or None for a plain PNG."""
     if args.path is None:
         form = "PNG"
     else:

@@ -1,1 +1,1 @@
-"""Tools of the noun `scene`, one file each."""
+"""Tools of the noun `scene`, one file per tool."""

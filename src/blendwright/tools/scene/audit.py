@@ -1,4 +1,4 @@
-"""scene.audit"""
+"""Tool scene.audit"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from blendwright.values.findings import Finding
 FLOOR = ("mesh.create_primitive", {"kind": "plane", "name": "Floor", "size": 10})
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box", "location": [0, 0, 1]})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location": [3, 0, 4]})
-# Rules that need a figure to compare with, and the arguments that give it.
+# Rules that compare with a value, and the arguments that supply it.
 NEEDS_ARGUMENT: dict[str, tuple[str, ...]] = {
     "polygon_budget": ("polygon_budget", "object_polygon_budget"),
     "texel_density": ("texel_density",),
@@ -38,42 +38,42 @@ NEEDS_ARGUMENT: dict[str, tuple[str, ...]] = {
 
 
 class TexelDensity(Args):
-    """How many pixels of a texture a metre of surface is to have."""
+    """Allowed number of texture pixels per metre of surface."""
 
     image_size: int = Field(ge=1, le=65_536, description="Width of the square texture, in pixels.")
-    least: PositiveFloat = Field(description="Fewest pixels per metre.")
-    most: PositiveFloat = Field(description="Most pixels per metre.")
+    least: PositiveFloat = Field(description="Smallest number of pixels per metre.")
+    most: PositiveFloat = Field(description="Largest number of pixels per metre.")
 
 
 class AuditArgs(Args):
     objects: list[ObjectName] = Field(
         default=[],
         max_length=10_000,
-        description="Objects to tell about, which everything else may hold or touch; none: everything that a render shows.",
+        description="Objects to report on; all others may support or touch them. Default: everything that a render shows.",
     )
-    rules: list[Rule] = Field(default=[], max_length=len(RULES), description="Rules to go by; none: all of them.")
-    require: Severity | None = optional("Fail when there is a finding of this severity or a graver one.")
-    most: int = Field(default=100, ge=1, le=1000, description="How many findings to list, the gravest first.")
+    rules: list[Rule] = Field(default=[], max_length=len(RULES), description="Rules to check. Default: all.")
+    require: Severity | None = optional("Fail if there is a finding of this severity or a worse one.")
+    most: int = Field(default=100, ge=1, le=1000, description="Largest number of listed findings, the worst first.")
     tolerance: float = Field(
         default=0.001,
         ge=1e-6,
         le=10.0,
-        description="In metres: a smaller gap is a contact, a smaller overlap is no interpenetration.",
+        description="Distance in metres: a smaller gap is a contact, a smaller overlap is no interpenetration.",
     )
     may_overlap: list[Name] = Field(
         default=[],
         max_length=1000,
-        description="Objects that go through others on purpose: names or patterns (* and ?); nothing is told of their overlaps.",
+        description="Objects that intersect others on purpose: names or patterns (* and ?). Their overlaps are not reported.",
     )
     ground: BoundedFloat | None = optional(
-        "Height of the ground in metres, on which things may stand; left out, 0 and the lowest point of all."
+        "Height of the ground in metres, which supports objects. Default: 0 and the lowest point of all objects."
     )
-    polygon_budget: int | None = optional("Most triangles of all objects together, modifiers included.", ge=0)
-    object_polygon_budget: int | None = optional("Most triangles of a single object.", ge=1)
-    texel_density: TexelDensity | None = optional("How many pixels per metre textures are to have.")
+    polygon_budget: int | None = optional("Largest number of triangles of all objects together, with modifiers.", ge=0)
+    object_polygon_budget: int | None = optional("Largest number of triangles of one object.", ge=1)
+    texel_density: TexelDensity | None = optional("Allowed number of texture pixels per metre.")
 
     @model_validator(mode="after")
-    def _has_what_its_rules_need(self) -> AuditArgs:
+    def _check_rule_arguments(self) -> AuditArgs:
         for rule in self.rules:
             names = NEEDS_ARGUMENT.get(rule, ())
             if names and all(getattr(self, name) is None for name in names):
@@ -88,43 +88,45 @@ class RepairCall(Result):
 
 
 class AuditFinding(Result):
-    rule: str = Field(description="The rule that it breaks; `rules` says what that means.")
-    severity: Severity = Field(description="How grave it is.")
-    object: str = Field(description="The object, or kind/name of another datablock; empty: the scene.")
-    other: str = Field(description="The other object, where there are two.")
-    measure: dict[str, float | int | str] = Field(description="What was measured; lengths in metres.")
-    repair: list[RepairCall] = Field(description="Operations that mend it as they are; none: see the rule's cure.")
+    rule: str = Field(description="Name of the broken rule; `rules` explains it.")
+    severity: Severity = Field(description="Severity of the finding.")
+    object: str = Field(description="The object, or kind/name of another datablock; empty for the scene.")
+    other: str = Field(description="The second object, if the finding is about two.")
+    measure: dict[str, float | int | str] = Field(description="Measured values; lengths in metres.")
+    repair: list[RepairCall] = Field(description="Calls that fix it as they are. If empty, see the rule's cure.")
 
 
 class RuleCount(Result):
     rule: str = Field(description="Name of the rule.")
-    severity: Severity = Field(description="How grave its findings are.")
-    count: int = Field(description="How many there are.")
-    meaning: str = Field(description="What such an object is or has.")
-    cure: str = Field(description="What to do about it.")
+    severity: Severity = Field(description="Severity of its findings.")
+    count: int = Field(description="Number of findings.")
+    meaning: str = Field(description="What is wrong with such an object.")
+    cure: str = Field(description="How to fix it.")
 
 
 class Audited(Result):
-    """What is wrong with a scene, grouped by rule, the gravest first."""
+    """The findings of an audit and their counts by rule, the worst first."""
 
-    objects: int = Field(description="How many objects were looked at.")
-    triangles: int = Field(description="How many triangles they have, modifiers included and instances not.")
-    errors: int = Field(description="How many findings are errors.")
-    warnings: int = Field(description="How many are warnings.")
-    infos: int = Field(description="How many are worth knowing.")
-    checked: str = Field(default="", description="The rules that it was held to: 'all', or those that were asked for.")
-    rules: list[RuleCount] = Field(description="The rules that were broken.")
-    findings: list[AuditFinding] = Field(description="What was found, at most as many as were asked for.")
-    complete: bool = Field(description="False when too many objects are in one place to compare each with each.")
+    objects: int = Field(description="Number of checked objects.")
+    triangles: int = Field(description="Number of their triangles, with modifiers and without instances.")
+    errors: int = Field(description="Number of findings that are errors.")
+    warnings: int = Field(description="Number of findings that are warnings.")
+    infos: int = Field(description="Number of findings that are information.")
+    checked: str = Field(default="", description="The checked rules: 'all', or the requested ones.")
+    rules: list[RuleCount] = Field(description="The broken rules.")
+    findings: list[AuditFinding] = Field(description="The findings, limited by the argument `most`.")
+    complete: bool = Field(description="False if too many objects are close together to compare every pair.")
 
 
 class Audit(Reads[AuditArgs, Audited]):
-    """Look a scene over as a technical artist would; each finding has a measure and operations that mend it. With `require` it is a gate.
+    """Check a scene as a technical artist would; each finding has a measure and calls that fix it. `require` makes it a gate.
 
-    It finds what floats, goes through something else, is there twice, inside out, not closed, scaled, unused, unnamed, unlit, out of the
-    picture, shut in or too heavy. Parts of one parent that go into each other count as joined.
+    It reports objects that float, intersect others, are duplicated, inside out, not closed, scaled, unused, unnamed, unlit,
+    outside the picture, enclosed or too heavy. Intersecting parts of one parent count as joined.
 
-    Meshes are looked at with their modifiers; instances count with their boxes. What lies wholly inside another surface touches nothing."""
+    It checks meshes with their modifiers, and instances by their bounding boxes. An object that is entirely inside another
+    surface touches nothing.
+    """
 
     name = "scene.audit"
     version = 2
@@ -140,91 +142,90 @@ class Audit(Reads[AuditArgs, Audited]):
         objects = yield from existing_objects(scene, args.objects, "/objects")
         if objects is None or args.require is None:
             return
-        worst = SEVERITIES.index(args.require)
-        flaws = [flaw for flaw in _Look(scene, args).flaws() if SEVERITIES.index(flaw.severity) <= worst]
+        threshold = SEVERITIES.index(args.require)
+        flaws = [flaw for flaw in _Inspection(scene, args).flaws() if SEVERITIES.index(flaw.severity) <= threshold]
         for flaw in flaws[: args.most]:
-            yield Finding(Fault.VERIFICATION_FAILED, flaw.sentence(), "/require", _cure(flaw), flaw.rule)
+            yield Finding(Fault.VERIFICATION_FAILED, flaw.sentence(), "/require", _fix(flaw), flaw.rule)
 
     def apply(self, scene: Scene, args: AuditArgs) -> Audited:
-        look = _Look(scene, args)
-        flaws = look.flaws()
+        inspection = _Inspection(scene, args)
+        flaws = inspection.flaws()
         severities = Counter(flaw.severity for flaw in flaws)
         counts: Counter[Rule] = Counter(flaw.rule for flaw in flaws)
         return Audited(
-            objects=len(look.objects),
-            triangles=sum(part.facts.triangles for part in look.parts),
+            objects=len(inspection.objects),
+            triangles=sum(part.facts.triangles for part in inspection.parts),
             errors=severities["error"],
             warnings=severities["warning"],
             infos=severities["info"],
             checked=", ".join(args.rules) or "all",
             rules=[_rule_count(rule, count) for rule, count in counts.items()],
             findings=[_finding(flaw) for flaw in islice(flaws, args.most)],
-            complete=look.contacts is None or look.contacts.complete,
+            complete=inspection.contacts is None or inspection.contacts.complete,
         )
 
 
-class _Look:
-    """One pass over a scene: the parts are read once, whatever the rules."""
+class _Inspection:
+    """A pass over a scene, which reads the parts once for all rules."""
 
     def __init__(self, scene: Scene, args: AuditArgs) -> None:
         self._scene = scene
         self._args = args
         named = [scene.require(Kind.OBJECT, name, "/objects") for name in dict.fromkeys(args.objects)]
         self.objects: list[Block] = named or visible(scene)
-        told = {obj.name for obj in self.objects}
-        meets = self._asked("duplicate", "floating", "hidden_light", "interpenetrating", "joined")
-        # What is not told about holds, carries and covers all the same.
-        if named and meets:
-            others = [obj for obj in visible(scene) if obj.name not in told]
-        else:
-            others = []
-        self._surfaces = scene.surfaces([*self.objects, *others])
+        reported_names = {obj.name for obj in self.objects}
+        # Further objects are not reported on, but they may support, carry and cover the reported ones.
+        further: list[Block] = []
+        if named and self._applies("duplicate", "floating", "hidden_light", "interpenetrating", "joined"):
+            further = [obj for obj in visible(scene) if obj.name not in reported_names]
+        self._surfaces = scene.surfaces([*self.objects, *further])
         self.parts: list[Part] = parts_of(scene, self.objects, self._surfaces)
-        self._all_parts = [*self.parts, *parts_of(scene, others, self._surfaces)]
+        self._all_parts = [*self.parts, *parts_of(scene, further, self._surfaces)]
+        self._named: set[str] | None = None
         if named:
-            self._named = told
-        else:
-            self._named = None
+            self._named = reported_names
         self.contacts: Contacts | None = None
-        if self._asked("duplicate", "floating", "interpenetrating", "joined"):
-            self.contacts = Contacts(scene, self._all_parts, self._surfaces, args.tolerance, told)
+        if self._applies("duplicate", "floating", "interpenetrating", "joined"):
+            self.contacts = Contacts(scene, self._all_parts, self._surfaces, args.tolerance, reported_names)
 
     def flaws(self) -> list[Flaw]:
-        """What the rules that were asked for find, the gravest first."""
-        return sorted((flaw for flaw in self._found() if self._asked(flaw.rule)), key=lambda flaw: flaw.rank)
+        """Return the flaws that the requested rules find, the worst first."""
+        requested = [flaw for flaw in self._all_flaws() if self._applies(flaw.rule)]
+        return sorted(requested, key=lambda flaw: flaw.rank)
 
-    def _asked(self, *rules: Rule) -> bool:
+    def _applies(self, *rules: Rule) -> bool:
+        """Return True if at least one of the rules is requested."""
         return not self._args.rules or any(rule in self._args.rules for rule in rules)
 
-    def _found(self) -> Iterator[Flaw]:
+    def _all_flaws(self) -> Iterator[Flaw]:
         args, scene, parts = self._args, self._scene, self.parts
         yield from scale_flaws(scene, parts)
         yield from mesh_flaws(parts)
         yield from budget_flaws(parts, args.polygon_budget, args.object_polygon_budget)
-        if args.texel_density is not None and self._asked("texel_density"):
-            wanted = args.texel_density
-            demand = TextureDemand(wanted.image_size, wanted.least, wanted.most)
+        density = args.texel_density
+        if density is not None and self._applies("texel_density"):
+            demand = TextureDemand(density.image_size, density.least, density.most)
             yield from texture_flaws(parts, self._surfaces, demand)
         if self.contacts is not None:
             yield from self._contact_flaws(self.contacts)
-        if self._asked("out_of_frame"):
+        if self._applies("out_of_frame"):
             yield from frame_flaws(scene, parts)
-        if self._asked("hidden_light"):
+        if self._applies("hidden_light"):
             yield from hidden_light_flaws(scene, self._all_parts, self._surfaces, self._named)
         if not args.objects:
             yield from self._scene_flaws(scene)
 
     def _contact_flaws(self, contacts: Contacts) -> Iterator[Flaw]:
-        if self._asked("duplicate"):
+        if self._applies("duplicate"):
             yield from contacts.duplicates()
-        if self._asked("interpenetrating", "joined"):
-            patterns = [name_pattern(one).match for one in self._args.may_overlap]
+        if self._applies("interpenetrating", "joined"):
+            patterns = [name_pattern(wildcards).match for wildcards in self._args.may_overlap]
             yield from contacts.interpenetrations(lambda name: any(match(name) for match in patterns))
-        if self._asked("floating"):
+        if self._applies("floating"):
             yield from contacts.floating(self._args.ground)
 
     def _scene_flaws(self, scene: Scene) -> Iterator[Flaw]:
-        """What is not about single objects; whoever names some asks about these alone."""
+        """Yield flaws that are not about single objects. A caller that names objects gets only the flaws of these."""
         rules: Iterable[tuple[Rule, Any]] = (
             ("default_name", name_flaws),
             ("missing_file", file_flaws),
@@ -233,7 +234,7 @@ class _Look:
             ("orphan", orphan_flaws),
         )
         for rule, flaws in rules:
-            if self._asked(rule):
+            if self._applies(rule):
                 yield from flaws(scene)
 
 
@@ -253,9 +254,9 @@ def _finding(flaw: Flaw) -> AuditFinding:
     )
 
 
-def _cure(flaw: Flaw) -> str:
+def _fix(flaw: Flaw) -> str:
     tools = " and ".join(dict.fromkeys(tool for tool, _ in flaw.repairs()))
-    cure = RULES[flaw.rule].cure
+    fix = RULES[flaw.rule].cure
     if tools:
-        return f"{cure} scene.audit without require names the call: {tools}."
-    return cure
+        return f"{fix} scene.audit without require returns the repair call: {tools}."
+    return fix

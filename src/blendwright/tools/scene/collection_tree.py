@@ -1,4 +1,4 @@
-"""Which collection holds what: the collections as trees, and the collections of many objects at once."""
+"""Members of collections: the collections as trees, and the collections of many objects in one pass."""
 
 from __future__ import annotations
 
@@ -6,24 +6,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from blendwright.tool_api.scene import Block, Kind, Scene
-from blendwright.tools.scene.snapshot_model import MOST_IN_LIST, CollectionNode
+from blendwright.tools.scene.snapshot_model import MAX_IN_LIST, CollectionNode
 
-# Readers of JSON give up on deep nesting; what lies deeper stands at the top again, with the name of its parent.
-MOST_NESTED = 32
+# Largest nesting of collections, because readers of JSON fail on deep nesting. A deeper collection is listed at the top level
+# again, with the name of its parent.
+MAX_NESTING = 32
 
 
 def all_collections(scene: Scene) -> Iterator[tuple[str, Block]]:
-    """Every collection with its name. The own collection of the scene that tools work in is called as arguments call it and as
-    Blender shows it; that of another scene, or where a collection has that name, goes by the scene's name."""
+    """Yield every collection with its name.
+
+    The active scene's own collection has the name that Blender shows and arguments use. Another scene's own collection, or one
+    whose name a collection already has, is called `scene:` and the scene's name.
+    """
     for owner in scene.blocks(Kind.SCENE):
-        own = owner == scene.active and scene.find(Kind.COLLECTION, owner.collection.name) is None
-        yield owner.collection.name if own else f"scene:{owner.name}", owner.collection
+        name = f"scene:{owner.name}"
+        if owner == scene.active and scene.find(Kind.COLLECTION, owner.collection.name) is None:
+            name = owner.collection.name
+        yield name, owner.collection
     for collection in scene.blocks(Kind.COLLECTION):
         yield collection.name, collection
 
 
 def collections_of(scene: Scene, objects: Sequence[Block]) -> dict[str, list[str]]:
-    """The names of the collections that hold each of some objects, sorted. One pass over all members, whatever their number."""
+    """Return the sorted names of the collections that contain each object, in one pass over all members."""
     names_by_object: dict[str, list[str]] = {obj.name: [] for obj in objects}
     for name, collection in all_collections(scene):
         for member in collection.objects:
@@ -37,7 +43,7 @@ def collections_of(scene: Scene, objects: Sequence[Block]) -> dict[str, list[str
 
 @dataclass
 class OrderedCollection:
-    """A collection in the canonical order; the parent is the one under which it is met first."""
+    """A collection in the canonical order. `parent` is the first collection that contains it, `holders` are all of them."""
 
     name: str
     collection: Block
@@ -46,7 +52,7 @@ class OrderedCollection:
 
 
 def collection_order(scene: Scene) -> list[OrderedCollection]:
-    """All collections, each once: depth first from each scene's own, then those that no scene holds, by name."""
+    """Return each collection once: depth first from each scene's own, then collections outside all scenes, by name."""
     entries = {name: OrderedCollection(name, collection) for name, collection in all_collections(scene)}
     children: dict[str, list[str]] = {}
     for name, entry in entries.items():
@@ -66,17 +72,16 @@ def collection_order(scene: Scene) -> list[OrderedCollection]:
 
 
 def collection_trees(page: Iterable[OrderedCollection]) -> list[CollectionNode]:
-    """The collections of a page as trees, as far as parents are on the page."""
+    """Return the collections of a page as trees. A collection whose parent is not on the page is at the top."""
     below: dict[str, list[OrderedCollection]] = {}
     depths: dict[str, int] = {}
     tops: list[OrderedCollection] = []
     for entry in page:
         parent = entry.parent
+        depth = 0
         if parent is not None:
-            depth = depths.get(parent, MOST_NESTED) + 1
-        else:
-            depth = 0
-        if parent is None or depth > MOST_NESTED:
+            depth = depths.get(parent, MAX_NESTING) + 1
+        if parent is None or depth > MAX_NESTING:
             tops.append(entry)
             depth = 0
         else:
@@ -90,7 +95,7 @@ def _node(entry: OrderedCollection, below: dict[str, list[OrderedCollection]]) -
     return CollectionNode(
         name=entry.name,
         parent=entry.parent,
-        also_in=[name for name in entry.holders if name != entry.parent][:MOST_IN_LIST],
+        also_in=[name for name in entry.holders if name != entry.parent][:MAX_IN_LIST],
         objects=len(collection.objects),
         visible_viewport=not collection.hide_viewport,
         visible_render=not collection.hide_render,

@@ -1,4 +1,4 @@
-"""scene.find"""
+"""Tool scene.find"""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 BALL = ("mesh.create_primitive", {"kind": "uv_sphere", "name": "Ball", "location": [5, 0, 0]})
 
 
-# A box may reach farther than anything in it.
+# Not limited to positions that objects can have, because a box may be larger than the scene.
 Corner = Annotated[tuple[float, float, float], Field(strict=False)]
 
 
 class PropertyFilter(Args):
-    key: Name = Field(description="The custom property that an object must have.")
-    equals: bool | int | float | str | None = optional("The value it must have; any when left out.")
+    key: Name = Field(description="Name of the custom property that an object must have.")
+    equals: bool | int | float | str | None = optional("Required value. Default: any value.")
 
 
 class Box(Args):
@@ -37,13 +37,13 @@ class Box(Args):
     max: Corner = Field(description="Highest corner in world space, in metres.")
     test: Literal["origin", "overlaps", "inside"] = Field(
         default="overlaps",
-        description="What must be in the box: the object's origin, any of its bounding boxes (instances have their own), or all of that.",
+        description="What must be in the box: the object's origin, a part of its bounding box with instances, or all of that.",
     )
 
     @model_validator(mode="after")
-    def _not_inside_out(self) -> Box:
+    def _check_corners(self) -> Box:
         if any(low > high for low, high in zip(self.min, self.max, strict=True)):
-            message = "min is above max; every part of min must be at most that of max"
+            message = "min is above max: no coordinate of min may exceed that of max"
             raise PydanticCustomError("box_inside_out", message)
         return self
 
@@ -51,27 +51,27 @@ class Box(Args):
 class FindArgs(Paged):
     material: MaterialName | None = optional("Only objects that have this material in a slot.")
     property: PropertyFilter | None = optional("Only objects with this custom property.")
-    box: Box | None = optional("Only objects in this box; hidden objects never are.")
+    box: Box | None = optional("Only objects in this box, without hidden objects.")
 
 
 class Found(Result):
     name: str = Field(description="Name of the object.")
     type: str = Field(description="Its type.")
     position: Position | None = Field(
-        description="Its origin in world space; null when it is hidden or in no collection."
+        description="World position of its origin; null if it is hidden or in no collection."
     )
 
 
 class FoundObjects(Result):
-    """The objects that pass all filters, one page of them."""
+    """A page of the objects that pass all filters."""
 
-    total: int = Field(ge=0, description="How many there are in all.")
-    objects: list[Found] = Field(max_length=1000, description="Those on this page, in the order of their names.")
-    next_offset: int | None = Field(description="Ask with this offset for the next page; null when there is none.")
+    total: int = Field(ge=0, description="Number of matching objects on all pages.")
+    objects: list[Found] = Field(max_length=1000, description="Objects on this page, sorted by name.")
+    next_offset: int | None = Field(description="Value of `offset` for the next page; null on the last one.")
 
 
 class FindObjects(Tool[FindArgs, FoundObjects]):
-    """Find objects by name pattern, type, collection, material, custom property or place; all filters must hold."""
+    """Find objects by name pattern, type, collection, material, custom property or position; all filters must match."""
 
     name = "scene.find"
     promises = READ_ONLY.needs("scene_read")
@@ -121,13 +121,18 @@ def _in_box(scene: Scene, obj: Block, box: Box, reach: Reach) -> bool:
     if matrix is None:
         return False
     low = high = tuple(matrix.translation)
-    if box.test != "origin" and (box_around := around(reach.corners(obj))) is not None:
-        low, high = box_around.low, box_around.high
+    if box.test != "origin":
+        bounds = around(reach.corners(obj))
+        if bounds is not None:
+            low, high = bounds.low, bounds.high
     if box.test == "overlaps":
         return all(low[axis] <= box.max[axis] and high[axis] >= box.min[axis] for axis in range(3))
     return all(low[axis] >= box.min[axis] and high[axis] <= box.max[axis] for axis in range(3))
 
 
 def _summary(scene: Scene, obj: Block) -> Found:
+    position: Position | None = None
     matrix = evaluated_matrix(scene, obj)
-    return Found(name=obj.name, type=obj.type, position=None if matrix is None else vector3(matrix.translation))
+    if matrix is not None:
+        position = vector3(matrix.translation)
+    return Found(name=obj.name, type=obj.type, position=position)

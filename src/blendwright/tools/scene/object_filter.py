@@ -1,4 +1,4 @@
-"""Filters objects by name, type and collection, and cuts lists into pages: shared by `scene.snapshot` and `scene.find`."""
+"""Filters of objects by name, type and collection, and pages of lists, for `scene.snapshot` and `scene.find`."""
 
 from __future__ import annotations
 
@@ -23,23 +23,22 @@ ObjectType = Literal[
 
 
 class Paged(Args):
-    """Arguments of tools that answer page by page, with filters on objects."""
+    """Arguments of tools that return results page by page, with filters on objects."""
 
     name: Annotated[str, Field(min_length=1, max_length=NAME_BYTES)] | None = optional(
-        "Only objects whose whole name matches; * is any text, ? any one character; case matters."
+        "Only objects whose whole name matches; * is any text, ? any one character; case-sensitive."
     )
     type: ObjectType | None = optional("Only objects of this type.")
-    collection: CollectionName | None = optional("Only objects in this collection or in those below it.")
-    offset: int = Field(default=0, ge=0, description="Where the page starts, counted from 0 in the order of names.")
-    limit: int = Field(default=200, ge=1, le=1000, description="Most entries on the page.")
+    collection: CollectionName | None = optional("Only objects in this collection or its descendants.")
+    offset: int = Field(default=0, ge=0, description="Start of the page, counted from 0 in the order of names.")
+    limit: int = Field(default=200, ge=1, le=1000, description="Largest number of entries on the page.")
 
 
 def matching(scene: Scene, args: Paged) -> Iterator[Block]:
-    """The objects that pass the filters, in the order of their names."""
+    """Yield the objects that pass the filters, sorted by name."""
+    match = None
     if args.name is not None:
         match = name_pattern(args.name).match
-    else:
-        match = None
     members: set[str] | None = None
     if args.collection:
         inside = target_collection(scene, args.collection).all_objects
@@ -52,7 +51,7 @@ def matching(scene: Scene, args: Paged) -> Iterator[Block]:
 
 
 def _candidates(scene: Scene, name: str | None) -> Iterable[Block]:
-    """All objects; the one of that name where the pattern is a plain name, whatever the size of the scene."""
+    """Return all objects, or only the one of that name if the pattern has no wildcard, which is fast in large scenes."""
     if name is None or "*" in name or "?" in name:
         return scene.blocks(Kind.OBJECT)
     obj = scene.find(Kind.OBJECT, name)
@@ -66,7 +65,7 @@ def page(entries: Sequence[T], args: Paged) -> Sequence[T]:
 
 
 def next_offset(args: Paged, *totals: int) -> int | None:
-    """Where the next page starts, when any list goes on behind this one."""
+    """Return the offset of the next page, or None if no list has entries after this page."""
     end = args.offset + args.limit
     if any(total > end for total in totals):
         return end
@@ -74,6 +73,8 @@ def next_offset(args: Paged, *totals: int) -> int | None:
 
 
 def name_pattern(wildcards: str) -> re.Pattern[str]:
-    # A bracket stands for itself here. fnmatch never tries a star's text again once the text behind the star was found,
-    # so that no pattern takes more than a moment.
+    """Return the pattern for a name with the wildcards * and ?. A bracket stands for itself.
+
+    fnmatch never retries the text of a star after the text behind the star has matched, so matching is always fast.
+    """
     return re.compile(fnmatch.translate(wildcards.replace("[", "[[]")))

@@ -1,4 +1,4 @@
-"""Converts Blender's values to plain data: exact floats without a negative zero, and custom properties cut to a size."""
+"""Conversion of Blender's values to plain data: exact floats without a negative zero, and limited custom properties."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from blendwright.tool_api.scene import Block
 from blendwright.tools.scene import snapshot_model as model
 
 CUT_MARK = "…"
-MOST_DEPTH = 2
+# Largest nesting of groups and lists in a custom property.
+MAX_DEPTH = 2
 TYPES: dict[type, str] = {int: "int", float: "float", str: "string", bytes: "bytes"}
-# All custom properties of one datablock together, in characters and numbers.
-MOST_PER_BLOCK = 8000
+# Largest number of characters and numbers in all custom properties of one datablock together.
+MAX_PER_BLOCK = 8000
 
 
 def number(value: float) -> model.Number:
-    """The exact value; negative zero is zero, and what is not finite is None, since JSON has no word for it."""
+    """Return the exact value, with zero for a negative zero, and None for a number that is not finite."""
     if math.isfinite(value):
         return value + 0.0
     return None
@@ -38,7 +39,7 @@ def vector4(values: Iterable[float]) -> model.Vector4:
 
 
 def custom_keys(block: Block) -> list[str]:
-    """The user's own properties, sorted. Blender up to 4.5 lists add-ons' settings among them, 5.0 keeps those apart."""
+    """Return the sorted names of the user's own properties. Blender up to 4.5 also lists add-ons' settings; omit these."""
     keys = block.keys()
     if keys:
         return sorted(key for key in keys if key not in block.bl_rna.properties and key != "cycles")
@@ -46,10 +47,10 @@ def custom_keys(block: Block) -> list[str]:
 
 
 def custom_properties(block: Block) -> tuple[list[model.CustomProperty], int]:
-    """A datablock's custom properties within bounds, and how many it has."""
+    """Return a datablock's custom properties within the limits, and the number of all its custom properties."""
     keys = custom_keys(block)
     budget = _Budget()
-    return [_property(key, block[key], budget) for key in keys[: model.MOST_IN_LIST]], len(keys)
+    return [_property(key, block[key], budget) for key in keys[: model.MAX_IN_LIST]], len(keys)
 
 
 def _property(key: str, value: Any, budget: _Budget) -> model.CustomProperty:
@@ -71,26 +72,26 @@ def _type(value: Any) -> str:
 
 
 class _Budget:
-    """How many characters and numbers may still be used for one datablock."""
+    """The number of characters and numbers that the custom properties of one datablock may still use."""
 
     def __init__(self) -> None:
-        self.remaining = MOST_PER_BLOCK
+        self.remaining = MAX_PER_BLOCK
         self.cut = False
 
     def text(self, value: str) -> str:
-        most = min(model.MOST_CHARACTERS, max(self.remaining, 0))
+        limit = min(model.MAX_CHARACTERS, max(self.remaining, 0))
         self.remaining -= len(value)
-        if len(value) <= most:
+        if len(value) <= limit:
             return value
         self.cut = True
-        return value[:most] + CUT_MARK
+        return value[:limit] + CUT_MARK
 
-    def some(self, values: list[Any]) -> list[Any]:
-        most = min(model.MOST_IN_LIST, max(self.remaining, 0))
+    def items(self, values: list[Any]) -> list[Any]:
+        limit = min(model.MAX_IN_LIST, max(self.remaining, 0))
         self.remaining -= len(values)
-        if len(values) > most:
+        if len(values) > limit:
             self.cut = True
-        return values[:most]
+        return values[:limit]
 
 
 def _plain(value: Any, budget: _Budget, depth: int) -> Any:
@@ -106,9 +107,9 @@ def _plain(value: Any, budget: _Budget, depth: int) -> Any:
         return budget.text(value.hex())
     if hasattr(value, "id_type"):
         return budget.text(f"{value.id_type}/{value.name}")
-    if depth == MOST_DEPTH:
+    if depth == MAX_DEPTH:
         budget.cut = True
         return None
     if hasattr(value, "to_dict"):
-        return {budget.text(key): _plain(value[key], budget, depth + 1) for key in budget.some(sorted(value.keys()))}
-    return [_plain(part, budget, depth + 1) for part in budget.some(list(cast("Iterable[Any]", value)))]
+        return {budget.text(key): _plain(value[key], budget, depth + 1) for key in budget.items(sorted(value.keys()))}
+    return [_plain(part, budget, depth + 1) for part in budget.items(list(cast("Iterable[Any]", value)))]

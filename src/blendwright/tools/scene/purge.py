@@ -1,4 +1,4 @@
-"""scene.purge"""
+"""Tool scene.purge"""
 
 from __future__ import annotations
 
@@ -26,22 +26,26 @@ PurgedKind = Literal[
 
 class PurgeArgs(Args):
     kinds: list[PurgedKind] = Field(
-        default=[], max_length=len(PURGED), description="Kinds of datablock to remove; none: all of these."
+        default=[], max_length=len(PURGED), description="Kinds of datablock to remove. Default: all."
     )
     keep: list[Name] = Field(
-        default=[], max_length=1000, description="Names of datablocks to keep, with what they use, of whatever kind."
+        default=[],
+        max_length=1000,
+        description="Names of datablocks of any kind to keep, with everything that they use.",
     )
 
 
 class Purged(Removed):
-    """What was removed; nothing where nothing was unused."""
+    """The removed datablocks; empty if nothing was unused."""
 
 
 class Purge(Deletes[PurgeArgs, Purged]):
-    """Remove orphans: meshes, materials, images, node groups, actions and other data that nothing uses, also where they only use each
-    other. Objects and collections stay, and so do assets.
+    """Remove orphans: meshes, materials, images, node groups, actions and other data that nothing uses, also if they only use
+    each other. Objects, collections and assets stay.
 
-    A fake user does not keep data: every step gives one to what it leaves unused, so that saving loses nothing. Name what is to stay."""
+    A fake user does not keep data, because every step gives one to the data that it leaves unused, so that saving loses
+    nothing. Name the data to keep in `keep`.
+    """
 
     name = "scene.purge"
     promises = (
@@ -58,12 +62,12 @@ class Purge(Deletes[PurgeArgs, Purged]):
         return ()
 
     def apply(self, scene: Scene, args: PurgeArgs) -> Purged:
-        victims = _victims(scene, args)
-        names = [f"{scene.kind_of(victim).value}/{victim.name}" for victim in victims]
-        scene.remove(*victims)
+        orphans = _orphans(scene, args)
+        names = [f"{scene.kind_of(orphan).value}/{orphan.name}" for orphan in orphans]
+        scene.remove(*orphans)
         return Purged(removed=names)
 
 
-def _victims(scene: Scene, args: PurgeArgs) -> list[Block]:
+def _orphans(scene: Scene, args: PurgeArgs) -> list[Block]:
     kinds = [Kind[name.upper()] for name in args.kinds] or PURGED
     return list(scene.unused(kinds, keep=frozenset(args.keep)))

@@ -1,4 +1,4 @@
-"""scene.set_color_management"""
+"""Tool scene.set_color_management"""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ NO_LOOK = "None"
 
 
 class SetColorManagementArgs(Args):
-    view_transform: str | None = optional("How light becomes colours: AgX, Standard, Filmic, Raw …")
-    look: str | None = optional("Contrast of the view transform, as Medium High Contrast; None for none.")
-    exposure: float | None = optional("In stops.", ge=-32.0, le=32.0)
-    gamma: float | None = optional("1 leaves colours as they are.", ge=0.01, le=5.0)
+    view_transform: str | None = optional("Conversion of light to colours: AgX, Standard, Filmic, Raw …")
+    look: str | None = optional("Contrast of the view transform, such as Medium High Contrast; None for no look.")
+    exposure: float | None = optional("Exposure in stops.", ge=-32.0, le=32.0)
+    gamma: float | None = optional("Gamma correction; 1 has no effect.", ge=0.01, le=5.0)
 
 
 class SetColorManagement(SetsSceneSettings[SetColorManagementArgs]):
-    """Set how rendered light becomes colours: view transform, look, exposure, gamma. What is left out stays."""
+    """Set how Blender converts rendered light to colours: view transform, look, exposure, gamma. Omitted arguments change
+    nothing.
+    """
 
     name = "scene.set_color_management"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
@@ -35,22 +37,22 @@ class SetColorManagement(SetsSceneSettings[SetColorManagementArgs]):
     def problems(self, scene: Scene, args: SetColorManagementArgs, target: Block) -> Findings:
         view = target.view_settings
         if args.view_transform is not None:
-            known = scene.choices(view, "view_transform")
-            if args.view_transform not in known:
-                cure = did_you_mean(args.view_transform, known, otherwise=f"Known are {', '.join(known)}.")
+            names = scene.choices(view, "view_transform")
+            if args.view_transform not in names:
+                cure = did_you_mean(args.view_transform, names, otherwise=f"Known names: {', '.join(names)}.")
                 yield invalid(f"this Blender has no view transform '{args.view_transform}'", "/view_transform", cure)
                 return
         looks = _looks(scene, args, view)
         if args.look is not None and _look(args.look, looks) is None:
             name = args.view_transform or view.view_transform
-            cure = did_you_mean(args.look, looks, otherwise=f"Known are {', '.join(looks)}.")
+            cure = did_you_mean(args.look, looks, otherwise=f"Known looks: {', '.join(looks)}.")
             yield invalid(f"{name} has no look '{args.look}'", "/look", cure)
 
     def apply(self, scene: Scene, args: SetColorManagementArgs) -> SceneChanged:
         view = scene.active.view_settings
         before = view.look
         if args.view_transform is not None and args.view_transform != view.view_transform:
-            # Another view transform has other looks: the one that is there must be valid at each moment, also on the way back.
+            # Each view transform has its own looks, and the look must be valid at each moment, also during undo.
             scene.set(view, "look", NO_LOOK)
         changed = write_settings(scene, self.settings(scene, args, scene.active))
         return SceneChanged(scene=scene.active.name, changed=changed or before != view.look)
@@ -67,7 +69,7 @@ class SetColorManagement(SetsSceneSettings[SetColorManagementArgs]):
 
 
 def _looks(scene: Scene, args: SetColorManagementArgs, view: Block) -> Sequence[str]:
-    """The looks of the view transform that is asked for, or is there."""
+    """Return the looks of the requested view transform, or of the present one."""
     if args.view_transform in (None, view.view_transform):
         return scene.choices(view, "look")
     with scene.temporarily(view, look=NO_LOOK), scene.temporarily(view, view_transform=args.view_transform):
@@ -75,5 +77,5 @@ def _looks(scene: Scene, args: SetColorManagementArgs, view: Block) -> Sequence[
 
 
 def _look(name: str, looks: Sequence[str]) -> str | None:
-    """Blender's own name, which may begin with that of the view transform."""
-    return next((each for each in looks if name in (each, each.partition(" - ")[2])), None)
+    """Return Blender's full name of a look, which may start with the view transform, or None for an unknown look."""
+    return next((look for look in looks if name in (look, look.partition(" - ")[2])), None)

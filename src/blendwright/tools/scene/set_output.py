@@ -1,4 +1,4 @@
-"""scene.set_output"""
+"""Tool scene.set_output"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMS = {"PNG": "PNG", "JPEG": "JPEG", "WEBP": "WEBP", "EXR": "OPEN_EXR"}
 
 class SetOutputArgs(Args):
     format: Literal["PNG", "JPEG", "WEBP", "EXR", "EXR_MULTILAYER"] = Field(
-        description="EXR_MULTILAYER holds all passes."
+        description="File format. EXR_MULTILAYER stores all passes."
     )
     alpha: bool = Field(default=True, description="Whether pictures have an alpha channel; JPEG has none.")
     depth: Depth | None = optional(DEPTH)
@@ -28,21 +28,20 @@ class SetOutputArgs(Args):
 
     @field_validator("depth", "codec", "quality")
     @classmethod
-    def _fits(cls, value: object, info: ValidationInfo) -> object:
+    def _check_encoding(cls, value: object, info: ValidationInfo) -> object:
         form = FORMS.get(info.data.get("format", ""), "OPEN_EXR")
-        if value is None:
-            problem = None
-        else:
+        if value is not None:
             problem = encoding_problem(form, str(info.field_name), value)
-        if problem is not None:
-            raise PydanticCustomError("encoding", "{problem}", {"problem": problem})
+            if problem is not None:
+                raise PydanticCustomError("encoding", "{problem}", {"problem": problem})
         return value
 
 
 class SetOutput(SetsSceneSettings[SetOutputArgs]):
-    """Set the format in which Blender writes what it renders from this scene: format, bits, codec, quality.
+    """Set the format in which Blender writes rendered pictures of this scene: format, bits, codec, quality.
 
-    render.still goes by the name of its file and its own arguments."""
+    render.still does not use it: the path and its own arguments determine its format.
+    """
 
     name = "scene.set_output"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
@@ -54,13 +53,13 @@ class SetOutput(SetsSceneSettings[SetOutputArgs]):
 
     def apply(self, scene: Scene, args: SetOutputArgs) -> SceneChanged:
         output = scene.active.render.image_settings
-        before = _held(output)
-        # A format decides what else is valid, and changes it: on the way back these come behind the format, and that behind the kind
-        # of media, with which Blender chooses a format of its own.
+        before = _format_settings(output)
+        # The format determines which other settings are valid, and changes them. Recording them first makes undo restore them
+        # after the format, and the format after the media type, for which Blender chooses a format of its own.
         for name in ("color_depth", "color_mode", "exr_codec", "file_format"):
             scene.set(output, name, getattr(output, name))
         write_settings(scene, self.settings(scene, args, scene.active))
-        return SceneChanged(scene=scene.active.name, changed=_held(output) != before)
+        return SceneChanged(scene=scene.active.name, changed=_format_settings(output) != before)
 
     def settings(self, scene: Scene, args: SetOutputArgs, target: Block) -> Settings:
         layered = args.format == "EXR_MULTILAYER"
@@ -71,12 +70,15 @@ class SetOutput(SetsSceneSettings[SetOutputArgs]):
             values.pop("color_mode")
         output = target.render.image_settings
         if scene.version >= (5, 0, 0):
-            yield Setting(output, "media_type", "MULTI_LAYER_IMAGE" if layered else "IMAGE", "/format")
-        places = {"color_mode": "/alpha", "color_depth": "/depth", "exr_codec": "/codec", "quality": "/quality"}
+            media_type = "IMAGE"
+            if layered:
+                media_type = "MULTI_LAYER_IMAGE"
+            yield Setting(output, "media_type", media_type, "/format")
+        pointers = {"color_mode": "/alpha", "color_depth": "/depth", "exr_codec": "/codec", "quality": "/quality"}
         for name, value in values.items():
-            yield Setting(output, name, value, places.get(name, "/format"))
+            yield Setting(output, name, value, pointers.get(name, "/format"))
 
 
-def _held(output: Block) -> tuple[object, ...]:
+def _format_settings(output: Block) -> tuple[object, ...]:
     names = ("file_format", "color_mode", "color_depth", "exr_codec", "quality", "compression")
     return tuple(getattr(output, name) for name in names)

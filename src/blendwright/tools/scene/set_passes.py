@@ -1,4 +1,4 @@
-"""scene.set_passes"""
+"""Tool scene.set_passes"""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ DENOISING = "DENOISING_DATA"
 
 
 class SetPassesArgs(Args):
-    passes: list[Pass] = Field(max_length=len(PASSES), description="All that are wanted besides the picture itself.")
-    view_layer: str | None = optional("Name of the view layer; the first when left out.")
+    passes: list[Pass] = Field(max_length=len(PASSES), description="All passes to render in addition to the picture.")
+    view_layer: str | None = optional("Name of the view layer. Default: the first.")
 
 
 class SetPasses(SetsSceneSettings[SetPassesArgs]):
-    """Choose the render passes: depth, normals, light by kind, cryptomattes, denoising data. Others are turned off.
+    """Set the render passes: depth, normals, light by kind, cryptomattes, denoising data. All other passes are turned off.
 
-    render.still writes them with layers, to a .exr file."""
+    render.still writes them with `layers` to a .exr file.
+    """
 
     name = "scene.set_passes"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
@@ -47,9 +48,12 @@ class SetPasses(SetsSceneSettings[SetPassesArgs]):
             yield invalid(f"the scene has no view layer '{args.view_layer}'", "/view_layer", cure)
 
     def settings(self, scene: Scene, args: SetPassesArgs, target: Block) -> Settings:
-        layer = target.view_layers[0 if args.view_layer is None else args.view_layer]
-        for each in PASSES:
-            owner, attribute = layer, f"use_pass_{each.lower()}"
-            if each == DENOISING:
+        layer_key: str | int = 0
+        if args.view_layer is not None:
+            layer_key = args.view_layer
+        layer = target.view_layers[layer_key]
+        for render_pass in PASSES:
+            owner, attribute = layer, f"use_pass_{render_pass.lower()}"
+            if render_pass == DENOISING:
                 owner, attribute = layer.cycles, "denoising_store_passes"
-            yield Setting(owner, attribute, each in args.passes, "/passes")
+            yield Setting(owner, attribute, render_pass in args.passes, "/passes")

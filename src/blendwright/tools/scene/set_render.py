@@ -1,4 +1,4 @@
-"""scene.set_render"""
+"""Tool scene.set_render"""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Border = Annotated[tuple[Share, Share, Share, Share], Field(strict=False)]
 Clamp = Annotated[float, Field(ge=0.0, le=1e6)]
 Count = Annotated[int, Field(ge=0, le=1024)]
-# Not what differs from one render to the next: date, time taken, memory.
+# Excludes facts that differ between renders: date, render time, memory. CHANGING_STAMPS are always turned off.
 Stamp = Literal["FRAME", "FRAME_RANGE", "CAMERA", "LENS", "SCENE", "MARKER", "FILENAME", "NOTE"]
 STAMPS: tuple[Stamp, ...] = get_args(Stamp)
 CHANGING_STAMPS = ("DATE", "TIME", "RENDER_TIME", "MEMORY", "HOSTNAME")
 
 
 class Bounces(Args):
-    """What is left out stays as it is."""
+    """Largest number of light bounces by kind. Omitted kinds stay unchanged."""
 
     total: Count | None = optional("All kinds together.")
-    diffuse: Count | None = optional("Off matt surfaces.")
-    glossy: Count | None = optional("Off mirrors.")
+    diffuse: Count | None = optional("From matt surfaces.")
+    glossy: Count | None = optional("From reflective surfaces.")
     transmission: Count | None = optional("Through glass.")
     volume: Count | None = optional("In smoke and fog.")
     transparent: Count | None = optional("Through transparent surfaces.")
@@ -51,30 +51,29 @@ class SetRenderArgs(Args):
     seed: Seed | None = optional("Seed of the noise of CYCLES.")
     denoise: bool | None = optional("Whether CYCLES removes its noise.")
     noise_threshold: float | None = optional(
-        "CYCLES takes fewer samples where less noise than this is left; 0 for all samples everywhere.", ge=0.0, le=1.0
+        "CYCLES takes fewer samples where the noise is below this; 0 takes all samples everywhere.", ge=0.0, le=1.0
     )
     viewport_samples: int | None = optional("Samples of CYCLES in viewports.", ge=1, le=1_000_000)
     viewport_denoise: bool | None = optional("Whether CYCLES removes its noise in viewports.")
-    bounces: Bounces | None = optional("How often light bounces in CYCLES.")
-    clamp_direct: Clamp | None = optional("Brightest sample of direct light in CYCLES; 0 for no bound.")
+    bounces: Bounces | None = optional("Largest number of light bounces in CYCLES.")
+    clamp_direct: Clamp | None = optional("Brightest sample of direct light in CYCLES; 0 for no limit.")
     clamp_indirect: Clamp | None = optional(
-        "Brightest sample of indirect light: lower removes fireflies; 0 for no bound."
+        "Brightest sample of indirect light: lower values remove fireflies; 0 for no limit."
     )
     border: Border | None = optional(
-        "Part to render: left, bottom, right, top as parts of the picture; [0, 0, 1, 1] for all of it."
+        "Part to render: left, bottom, right, top as shares of the picture; [0, 0, 1, 1] for all of it."
     )
-    crop: bool | None = optional("Whether the picture has the size of the border.")
-    stamp: list[Stamp] | None = optional(
-        "What is written into the picture itself; [] for nothing.", max_length=len(STAMPS)
-    )
-    stamp_note: str | None = optional("The text of NOTE.", max_length=500)
-    film_transparent: bool | None = optional("Whether the background is transparent instead of the world.")
-    fps: float | None = optional("Frames per second; 23.976 and its like are kept as a ratio.", ge=0.1, le=1000.0)
+    crop: bool | None = optional("Whether to crop the picture to the border.")
+    stamp: list[Stamp] | None = optional("Facts to write into the picture itself; [] for none.", max_length=len(STAMPS))
+    stamp_note: str | None = optional("Text of NOTE.", max_length=500)
+    film_transparent: bool | None = optional("Whether the background is transparent instead of showing the world.")
+    fps: float | None = optional("Frames per second; rates such as 23.976 are stored as a ratio.", ge=0.1, le=1000.0)
 
 
 class SetRender(SetsSceneSettings[SetRenderArgs]):
     """Set how the scene is rendered: engine, resolution, border, samples, denoising, bounces, clamping, seed, background, stamp,
-    frame rate. What is left out stays."""
+    frame rate. Omitted arguments change nothing.
+    """
 
     name = "scene.set_render"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
@@ -99,10 +98,11 @@ class SetRender(SetsSceneSettings[SetRenderArgs]):
     def problems(self, scene: Scene, args: SetRenderArgs, target: Block) -> Findings:
         engine = args.engine or engine_name(target.render.engine)
         if args.samples is not None and engine not in ("CYCLES", "EEVEE"):
-            cure = "Leave it out, or set the engine to CYCLES or EEVEE."
-            yield invalid(f"the engine {engine} has no number of samples", "/samples", cure)
+            cure = "Leave samples out, or set the engine to CYCLES or EEVEE."
+            yield invalid(f"the engine {engine} does not use samples", "/samples", cure)
         if args.border is not None and not (args.border[0] < args.border[2] and args.border[1] < args.border[3]):
-            yield invalid("the border is empty", "/border", "Give left, bottom, right and top, from 0 to 1.")
+            cure = "Give left, bottom, right and top, from 0 to 1, with left below right and bottom below top."
+            yield invalid("the border is empty", "/border", cure)
 
     def settings(self, scene: Scene, args: SetRenderArgs, target: Block) -> Settings:
         render = target.render
@@ -116,9 +116,9 @@ class SetRender(SetsSceneSettings[SetRenderArgs]):
         if args.film_transparent is not None:
             yield Setting(render, "film_transparent", args.film_transparent, "/film_transparent")
         if args.fps is not None:
-            whole = math.ceil(args.fps)
-            yield Setting(render, "fps", whole, "/fps")
-            yield Setting(render, "fps_base", whole / args.fps, "/fps")
+            rounded = math.ceil(args.fps)
+            yield Setting(render, "fps", rounded, "/fps")
+            yield Setting(render, "fps_base", rounded / args.fps, "/fps")
         if args.samples is not None:
             if (args.engine or engine_name(render.engine)) == "CYCLES":
                 yield Setting(target.cycles, "samples", args.samples, "/samples")
@@ -135,8 +135,8 @@ class SetRender(SetsSceneSettings[SetRenderArgs]):
             yield Setting(render, "use_crop_to_border", args.crop, "/crop")
         if args.stamp is not None:
             yield Setting(render, "use_stamp", bool(args.stamp), "/stamp")
-            for each in (*STAMPS, *CHANGING_STAMPS):
-                yield Setting(render, f"use_stamp_{each.lower()}", each in args.stamp, "/stamp")
+            for name in (*STAMPS, *CHANGING_STAMPS):
+                yield Setting(render, f"use_stamp_{name.lower()}", name in args.stamp, "/stamp")
         if args.stamp_note is not None:
             yield Setting(render, "stamp_note_text", args.stamp_note, "/stamp_note")
 
@@ -153,7 +153,9 @@ def _light_settings(args: SetRenderArgs, cycles: Block) -> Settings:
         yield Setting(cycles, "use_adaptive_sampling", args.noise_threshold > 0, "/noise_threshold")
         if args.noise_threshold > 0:
             yield Setting(cycles, "adaptive_threshold", args.noise_threshold, "/noise_threshold")
-    for kind, attribute in BOUNCES.items() if args.bounces is not None else ():
+    if args.bounces is None:
+        return
+    for kind, attribute in BOUNCES.items():
         count = getattr(args.bounces, kind)
         if count is not None:
             yield Setting(cycles, attribute, count, f"/bounces/{kind}")

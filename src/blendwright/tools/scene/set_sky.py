@@ -1,4 +1,4 @@
-"""scene.set_sky"""
+"""Tool scene.set_sky"""
 
 from __future__ import annotations
 
@@ -22,19 +22,21 @@ SKY = "ShaderNodeTexSky"
 
 class SetSkyArgs(Args):
     name: Annotated[Name, ensures(Kind.WORLD)] = Field(
-        default="Sky", description="World to use; created when there is none of that name."
+        default="Sky", description="World to use; created if it does not exist."
     )
     sun_elevation_deg: float = Field(default=30.0, ge=-5.0, le=90.0, description="Height of the sun above the horizon.")
-    sun_rotation_deg: float = Field(default=0.0, ge=-360.0, le=360.0, description="Where it stands, seen from above.")
-    sun_disc: bool = Field(default=True, description="Whether the sun itself is there, which casts the shadows.")
+    sun_rotation_deg: float = Field(
+        default=0.0, ge=-360.0, le=360.0, description="Direction of the sun, seen from above."
+    )
+    sun_disc: bool = Field(default=True, description="Whether the sky has a sun, which casts the shadows.")
     air: float = Field(default=1.0, ge=0.0, le=10.0, description="Density of the air: more makes the sky bluer.")
     strength: float = Field(
-        default=0.05, ge=0.0, le=1e3, description="Strength of its light; at 1 it is as bright as a real one."
+        default=0.05, ge=0.0, le=1e3, description="Strength of its light; 1 is as bright as a real sky."
     )
 
 
 class SetSky(Tool[SetSkyArgs, WorldSet]):
-    """Give the scene a world with a physical sky and a sun in it."""
+    """Give the scene a world with a physical sky and a sun."""
 
     name = "scene.set_sky"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE, Kind.WORLD).needs("scene_write")
@@ -48,7 +50,7 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
         if world is None:
             yield from scene.name_conflicts(Kind.WORLD, args.name, "/name")
         elif _sky(world) is None:
-            message = f"the world '{args.name}' is there and has no sky of this kind"
+            message = f"the world '{args.name}' already exists and has no physical sky"
             yield conflict(message, "/name", "Give the name of a new world.")
         else:
             yield from animation_conflicts(scene, _settings(scene, args, world))
@@ -73,22 +75,26 @@ class SetSky(Tool[SetSkyArgs, WorldSet]):
 
 
 def _sky(world: Block) -> Block | None:
-    if world.node_tree is not None:
-        node = background(world)
-    else:
-        node = None
-    if node is not None:
-        links = node.inputs["Color"].links
-    else:
-        links = ()
-    return next((link.from_node for link in links if link.from_node.bl_idname == SKY), None)
+    """Return the world's sky texture node, or None if its background has another source."""
+    if world.node_tree is None:
+        return None
+    node = background(world)
+    if node is None:
+        return None
+    for link in node.inputs["Color"].links:
+        if link.from_node.bl_idname == SKY:
+            return link.from_node
+    return None
 
 
 def _settings(scene: Scene, args: SetSkyArgs, world: Block) -> Settings:
     sky = _sky(world)
     assert sky is not None
-    # What was Nishita's model got company in 5.0, and another name.
-    yield Setting(sky, "sky_type", "MULTIPLE_SCATTERING" if scene.version >= (5, 0, 0) else "NISHITA", "/name")
+    # Blender 5.0 renamed the Nishita model.
+    sky_type = "NISHITA"
+    if scene.version >= (5, 0, 0):
+        sky_type = "MULTIPLE_SCATTERING"
+    yield Setting(sky, "sky_type", sky_type, "/name")
     yield Setting(sky, "sun_elevation", math.radians(args.sun_elevation_deg), "/sun_elevation_deg")
     yield Setting(sky, "sun_rotation", math.radians(args.sun_rotation_deg), "/sun_rotation_deg")
     yield Setting(sky, "sun_disc", args.sun_disc, "/sun_disc")

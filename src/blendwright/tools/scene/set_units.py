@@ -1,4 +1,4 @@
-"""scene.set_units"""
+"""Tool scene.set_units"""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ LENGTHS: dict[str, tuple[str, ...]] = {
     "NONE": get_args(AnyLength),
 }
 ATTRIBUTES = {"scale_length": "scale", "length_unit": "length_unit", "system_rotation": "rotation"}
-# Choosing a system makes Blender choose these anew.
+# Blender resets these when the system changes.
 DEPENDENT = ("length_unit", "mass_unit", "time_unit", "temperature_unit")
 
 
 class SetUnitsArgs(Args):
     system: Literal["NONE", "METRIC", "IMPERIAL"] | None = optional("System of units for display and export.")
-    scale: float | None = optional("Metres that one Blender unit stands for.", ge=1e-9, le=1e9)
-    length_unit: LengthUnit | None = optional("Unit that lengths are shown in; must belong to the system.")
-    rotation: Literal["DEGREES", "RADIANS"] | None = optional("Unit that angles are shown in.")
+    scale: float | None = optional("Length of one Blender unit in metres.", ge=1e-9, le=1e9)
+    length_unit: LengthUnit | None = optional("Unit for displayed lengths; must belong to the system.")
+    rotation: Literal["DEGREES", "RADIANS"] | None = optional("Unit for displayed angles.")
 
 
 class SetUnits(SetsSceneSettings[SetUnitsArgs]):
-    """Set the units that the scene is shown and exported in. Nothing is scaled, and arguments of tools stay in metres and degrees."""
+    """Set the units for display and export of the scene. Nothing is scaled, and arguments of tools stay in metres and degrees."""
 
     name = "scene.set_units"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")
@@ -45,15 +45,16 @@ class SetUnits(SetsSceneSettings[SetUnitsArgs]):
     def problems(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Findings:
         system = args.system or target.unit_settings.system
         if args.length_unit is not None and args.length_unit not in LENGTHS[system]:
-            message = f"{args.length_unit} is no unit of the system {system}"
+            message = f"{args.length_unit} is not a unit of the system {system}"
             yield invalid(message, "/length_unit", f"Use one of {', '.join(LENGTHS[system])}.")
 
     def settings(self, scene: Scene, args: SetUnitsArgs, target: Block) -> Settings:
         units = target.unit_settings
         if args.system is not None and args.system != units.system:
-            # Writing them first records them for the revert. Without a system Blender has no unit of temperature.
+            # Write the present values first, which records them for undo. Without a system Blender has no unit of temperature.
             for attribute in DEPENDENT:
-                if value := getattr(units, attribute):
+                value = getattr(units, attribute)
+                if value:
                     yield Setting(units, attribute, value, "/system")
             yield Setting(units, "system", args.system, "/system")
         for attribute, argument in ATTRIBUTES.items():

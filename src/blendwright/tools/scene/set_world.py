@@ -1,4 +1,4 @@
-"""scene.set_world"""
+"""Tool scene.set_world"""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ OTHER_WORLD = "Give the name of another world, or of a new one."
 
 class SetWorldArgs(Args):
     name: Annotated[Name, ensures(Kind.WORLD)] | None = optional(
-        "World to use, created when there is none of that name; left out, the scene's own, or a new one named World."
+        "World to use, created if it does not exist. Default: the scene's own, or a new one named World."
     )
     color: Color3 | None = optional("Colour of the background and of its light, linear RGB from 0 to 1.")
     image: Annotated[Name, uses(Kind.IMAGE)] | None = optional(
-        "Image around the scene instead of a colour, twice as wide as high: an HDRI from image.load."
+        "Image around the scene instead of a colour, with twice as much width as height: an HDRI from image.load."
     )
-    rotation_deg: float | None = optional("Turn of the image about the vertical.", ge=-360.0, le=360.0)
+    rotation_deg: float | None = optional("Rotation of the image about the vertical axis.", ge=-360.0, le=360.0)
     strength: float | None = optional("Strength of the background's light.", ge=0.0, le=1e6)
 
     @model_validator(mode="after")
-    def _image_or_color(self) -> SetWorldArgs:
+    def _check_fill(self) -> SetWorldArgs:
         if self.image is not None and self.color is not None:
-            raise PydanticCustomError("world_fill", "give image or color")
+            raise PydanticCustomError("world_fill", "give image or color, not both")
         if self.rotation_deg is not None and self.image is None:
-            raise PydanticCustomError("world_turn", "rotation_deg turns an image; give image too")
+            raise PydanticCustomError("world_turn", "rotation_deg rotates an image: give image too")
         return self
 
 
 class WorldSet(Result):
     world: str = Field(description="Name of the scene's world.")
-    created: bool = Field(description="True when the world is new.")
-    changed: bool = Field(description="False when everything was as asked already.")
+    created: bool = Field(description="True if the world is new.")
+    changed: bool = Field(description="False if everything already was as requested.")
 
 
 class SetWorld(Tool[SetWorldArgs, WorldSet]):
@@ -73,7 +73,8 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
             return
         node = background(world)
         if node is None:
-            yield conflict(f"no Background node reaches the output of world '{world.name}'", "/name", OTHER_WORLD)
+            message = f"no Background node is linked to the output of world '{world.name}'"
+            yield conflict(message, "/name", OTHER_WORLD)
             return
         for setting in _sockets(args, node):
             if setting.target.is_linked:
@@ -89,11 +90,11 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
         if world is None:
             world = scene.create(Kind.WORLD, args.name or DEFAULT)
         with_nodes(scene, world)
-        textured = args.image is not None and environment(background(world)) != _wanted(args)
-        if textured:
+        needs_image = args.image is not None and environment(background(world)) != _requested_environment(args)
+        if needs_image:
             _build_environment(scene, args, scene.edit(world))
-        changed = write_settings(scene, _sockets(args, background(world)), owner=world) or textured
-        # Workbench does not look at nodes.
+        changed = write_settings(scene, _sockets(args, background(world)), owner=world) or needs_image
+        # WORKBENCH ignores nodes and shows this colour.
         if args.color is not None:
             changed = write_settings(scene, [Setting(world, "color", args.color, "/color")]) or changed
         return use_world(scene, world, created=created, changed=changed)
@@ -104,31 +105,33 @@ class SetWorld(Tool[SetWorldArgs, WorldSet]):
             node = background(scene.active.world)
             yield from settings_differ(_sockets(args, node))
             if args.image is not None:
-                yield from differs("its environment", _wanted(args), environment(node) or (None, 0.0), "/image")
+                actual = environment(node) or (None, 0.0)
+                yield from differs("its environment", _requested_environment(args), actual, "/image")
 
 
-def _wanted(args: SetWorldArgs) -> tuple[str | None, float]:
+def _requested_environment(args: SetWorldArgs) -> tuple[str | None, float]:
     return args.image, round(args.rotation_deg or 0.0, 3)
 
 
 def environment(node: Block) -> tuple[str | None, float] | None:
-    """The image that a Background node shows and its turn in degrees; None where its colour has another source, or none."""
+    """Return the image name and rotation in degrees of a Background node, or None if its colour comes from elsewhere."""
     links = node.inputs["Color"].links
-    if links:
-        texture = links[0].from_node
-    else:
-        texture = None
-    if texture is None or texture.bl_idname != ENVIRONMENT or not texture.inputs["Vector"].is_linked:
+    if not links:
+        return None
+    texture = links[0].from_node
+    if texture.bl_idname != ENVIRONMENT or not texture.inputs["Vector"].is_linked:
         return None
     mapping = texture.inputs["Vector"].links[0].from_node
     if mapping.bl_idname != MAPPING:
         return None
-    turn = round(math.degrees(mapping.inputs["Rotation"].default_value[2]), 3)
-    return texture.image.name if texture.image is not None else None, turn
+    rotation = round(math.degrees(mapping.inputs["Rotation"].default_value[2]), 3)
+    if texture.image is None:
+        return None, rotation
+    return texture.image.name, rotation
 
 
 def _build_environment(scene: Scene, args: SetWorldArgs, world: Block) -> None:
-    """The world may be written into freely."""
+    """Build or change the environment nodes. The caller must have opened the world for writing."""
     tree, node = world.node_tree, background(world)
     if environment(node) is None:
         texture, mapping = tree.nodes.new(ENVIRONMENT), tree.nodes.new(MAPPING)
@@ -140,19 +143,19 @@ def _build_environment(scene: Scene, args: SetWorldArgs, world: Block) -> None:
     texture = node.inputs["Color"].links[0].from_node
     assert args.image is not None
     texture.image = scene.require(Kind.IMAGE, args.image, "/image")
-    turn = math.radians(args.rotation_deg or 0.0)
-    texture.inputs["Vector"].links[0].from_node.inputs["Rotation"].default_value = (0.0, 0.0, turn)
+    rotation = math.radians(args.rotation_deg or 0.0)
+    texture.inputs["Vector"].links[0].from_node.inputs["Rotation"].default_value = (0.0, 0.0, rotation)
 
 
 def _existing_world(scene: Scene, args: SetWorldArgs) -> Block | None:
-    """The world to work on, if it is there. A world that no scene uses is not taken for the scene's own."""
+    """Return the requested world, or None if it does not exist. Without a name, only the scene's own world counts."""
     if args.name is None:
         return scene.active.world
     return scene.find(Kind.WORLD, args.name)
 
 
 def use_world(scene: Scene, world: Block, *, created: bool, changed: bool) -> WorldSet:
-    """Make a world the scene's own; `changed` says whether anything was written to it."""
+    """Make a world the scene's own and return the result. `changed` says whether the caller wrote to the world."""
     is_used = scene.active.world == world
     if not is_used:
         scene.set(scene.active, "world", world)
@@ -166,7 +169,7 @@ def world_name(scene: Scene) -> str | None:
 
 
 def background(world: Block) -> Any:
-    """The Background node that reaches the output; None where there is none."""
+    """Return the Background node that is linked to the active output, or None. The world must have a node tree."""
     tree = world.node_tree
     outputs = [node for node in tree.nodes if node.bl_idname == "ShaderNodeOutputWorld" and node.is_active_output]
     for output in outputs:

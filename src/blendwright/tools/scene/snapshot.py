@@ -1,4 +1,4 @@
-"""scene.snapshot"""
+"""Tool scene.snapshot"""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 class SnapshotArgs(Paged):
     include: Annotated[list[Part], Field(min_length=1, max_length=10)] | None = Field(
-        default=None, description="Sections to return; all when left out. Filters concern objects and indices only."
+        default=None, description="Sections to return. Default: all. Filters apply only to objects and indices."
     )
 
 
 class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
-    """Look at the scene: objects, collections, materials, cameras, lights, world, render settings and node groups.
+    """Return the state of the scene: objects, collections, materials, cameras, lights, world, render settings and node groups.
 
-    Comes in pages of the order of names: every list starts at offset and has at most limit entries, says how many there
-    are in all, and next_offset leads on. Equal scenes give equal snapshots, byte for byte."""
+    The result is one page: each list starts at `offset`, has at most `limit` entries sorted by name, and reports its total
+    number. `next_offset` is the start of the next page. Equal scenes give equal snapshots, byte for byte.
+    """
 
     name = "scene.snapshot"
     promises = READ_ONLY.needs("scene_read")
@@ -48,16 +49,28 @@ class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
 
     def apply(self, scene: Scene, args: SnapshotArgs) -> model.Snapshot:
         included = set[str](args.include or get_args(Part))
-        # Brings keyed and driven values and world matrices up to date: without, equal scenes could look different.
+        # Update keyed and driven values and world matrices, because equal scenes could otherwise look different.
         scene.depsgraph()
+        needed = included
         if "indices" in included:
             needed = included | {"objects"}
-        else:
-            needed = included
         users = describe.Users(scene)
         sections = {name: list_.section(scene, args, users) for name, list_ in LISTS.items() if name in needed}
-        shown: dict[str, Any] = {name: sections.get(name) if name in included else None for name in LISTS}
-        objects, active = sections.get("objects"), scene.active
+
+        shown: dict[str, Any] = {"world": None, "render": None, "unused": None, "indices": None}
+        for name in LISTS:
+            shown[name] = None
+            if name in included:
+                shown[name] = sections[name]
+        active = scene.active
+        if "world" in included and active.world:
+            shown["world"] = describe.describe_world(scene, active.world)
+        if "render" in included:
+            shown["render"] = describe.describe_render(active)
+        if "unused" in included:
+            shown["unused"] = _unused(scene)
+        if "indices" in included:
+            shown["indices"] = _indices(sections["objects"].items, args.offset)
         return model.Snapshot(
             scene=model.SceneName(id=f"scenes/{active.name}", name=active.name),
             blender_version=scene.version,
@@ -66,10 +79,6 @@ class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
             limit=args.limit,
             next_offset=next_offset(args, *(section.total for section in sections.values())),
             **shown,
-            world=describe.describe_world(scene, active.world) if "world" in included and active.world else None,
-            render=describe.describe_render(active) if "render" in included else None,
-            unused=_unused(scene) if "unused" in included else None,
-            indices=_indices(objects.items, args.offset) if objects and "indices" in included else None,
         )
 
     def verify(self, scene: Scene, args: SnapshotArgs, result: model.Snapshot) -> Findings:
@@ -78,7 +87,7 @@ class TakeSnapshot(Tool[SnapshotArgs, model.Snapshot]):
 
 @dataclass(frozen=True)
 class SnapshotList:
-    """A list of the snapshot: the type of its section, all that there is of it, and how those on a page are described."""
+    """A list of the snapshot: the type of its section, all its entries, and how to describe the entries of a page."""
 
     type: type[model.Section[Any]]
     entries: Callable[[Scene, SnapshotArgs], Sequence[Any]]
@@ -86,14 +95,15 @@ class SnapshotList:
 
     def section(self, scene: Scene, args: SnapshotArgs, users: describe.Users) -> model.Section[Any]:
         entries = self.entries(scene, args)
-        items, more = self.describe(scene, page(entries, args), users), next_offset(args, len(entries))
-        return self.type(total=len(entries), items=items, truncated=more is not None)
+        items = self.describe(scene, page(entries, args), users)
+        is_truncated = next_offset(args, len(entries)) is not None
+        return self.type(total=len(entries), items=items, truncated=is_truncated)
 
 
 def _blocks(
     section: type[model.Section[Any]], kind: Kind, entry: Callable[[Scene, Block, describe.Users], Any]
 ) -> SnapshotList:
-    """All datablocks of one kind."""
+    """Return the list of all datablocks of one kind."""
     return SnapshotList(
         section,
         lambda scene, args: scene.names(kind),
@@ -108,12 +118,15 @@ def _describe_objects(scene: Scene, shown: Sequence[Block], users: describe.User
 
 def _describe_materials(scene: Scene, names: Sequence[str], users: describe.Users) -> list[model.MaterialState]:
     materials = [scene.require(Kind.MATERIAL, name) for name in names]
-    first: dict[str, str] = {}
-    alike = [first.setdefault(scene.likeness(material), material.name) for material in materials]
-    return [
-        describe.describe_material(scene, material, users, None if like == material.name else like)
-        for material, like in zip(materials, alike, strict=True)
-    ]
+    first_names: dict[str, str] = {}
+    states: list[model.MaterialState] = []
+    for material in materials:
+        first_name = first_names.setdefault(scene.likeness(material), material.name)
+        equal_to: str | None = None
+        if first_name != material.name:
+            equal_to = first_name
+        states.append(describe.describe_material(scene, material, users, equal_to))
+    return states
 
 
 LISTS = {
@@ -123,7 +136,7 @@ LISTS = {
     "collections": SnapshotList(
         model.Section[model.CollectionNode],
         lambda scene, args: collection_order(scene),
-        lambda scene, places, users: collection_trees(places),
+        lambda scene, entries, users: collection_trees(entries),
     ),
     "materials": SnapshotList(
         model.Section[model.MaterialState], lambda scene, args: scene.names(Kind.MATERIAL), _describe_materials
@@ -136,7 +149,7 @@ LISTS = {
 
 def _unused(scene: Scene) -> model.Unused:
     names = sorted(f"{scene.kind_of(block).value}/{block.name}" for block in scene.unused(PURGED, keep=frozenset()))
-    return model.Unused(total=len(names), items=names[: model.MOST_IN_LIST])
+    return model.Unused(total=len(names), items=names[: model.MAX_IN_LIST])
 
 
 def _indices(shown: Sequence[model.ObjectState], offset: int) -> model.Indices:

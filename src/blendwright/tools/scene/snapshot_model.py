@@ -1,6 +1,7 @@
-"""The snapshot of a scene as published: `schemas/scene_snapshot.v1.json` is made from these models.
+"""The published models of a scene snapshot, from which `schemas/scene_snapshot.v1.json` is generated.
 
-Responsible for: names, meanings and bounds. Reads no scene. Changing what a field means, or removing one, is a new version.
+This module defines names, meanings and limits, and reads no scene. Changing the meaning of a field, or removing a field, needs a
+new version of the schema.
 """
 
 from __future__ import annotations
@@ -12,46 +13,46 @@ from pydantic import Field
 from blendwright.tool_api.arguments import Result
 
 VERSION = 1
-# An answer stays within bounds whatever the scene: lists inside an entry are cut here, and the entry says so.
-MOST_IN_LIST = 64
-MOST_CHARACTERS = 1000
+# Limits inside an entry, so that a result stays small for every scene. A cut list or string is marked as cut.
+MAX_IN_LIST = 64
+MAX_CHARACTERS = 1000
 
-# Blender's own single-precision values, exactly; null stands for what is no finite number.
+# Blender's own single-precision values, unrounded; null stands for a number that is not finite.
 Number = float | None
 Vector3 = tuple[Number, Number, Number]
 Vector4 = tuple[Number, Number, Number, Number]
-Fingerprint = Annotated[str, Field(min_length=1, description="Content hash: equal where the content is equal.")]
+Fingerprint = Annotated[str, Field(min_length=1, description="Content hash: equal for equal content.")]
 Count = Annotated[int, Field(ge=0)]
 CuttableList = Literal["collections", "materials", "modifiers", "custom_properties"]
-# What custom properties hold, two levels deep; what lies deeper is cut.
+# Values of custom properties, two levels deep; deeper levels are cut.
 Leaf = int | float | str | None
 Flat = Leaf | list[Leaf] | dict[str, Leaf]
 Plain = Leaf | list[Flat] | dict[str, Flat]
 
 T = TypeVar("T")
-Cut = Annotated[list[T], Field(max_length=MOST_IN_LIST)]
+Cut = Annotated[list[T], Field(max_length=MAX_IN_LIST)]
 Names = Cut[str]
 
 
 class Section(Result, Generic[T]):
-    """One page of a list in canonical order, which is by name."""
+    """A page of a list in canonical order, which is by name."""
 
-    total: Count = Field(description="How many there are in all, after filters.")
-    items: list[T] = Field(max_length=1000, description="Those from offset on, at most limit.")
-    truncated: bool = Field(description="Whether there are more behind this page.")
+    total: Count = Field(description="Number of entries on all pages, after filters.")
+    items: list[T] = Field(max_length=1000, description="Entries from offset on, at most limit.")
+    truncated: bool = Field(description="Whether more entries follow this page.")
 
 
 class CustomProperty(Result):
-    name: str = Field(description="Its key.")
+    name: str = Field(description="Name of the property.")
     type: Literal["int", "float", "string", "bytes", "list", "group", "datablock"] = Field(
-        description="Booleans count as int, as Blender itself stores them; bytes are in hex; a datablock is TYPE/name."
+        description="Booleans are int, as Blender itself stores them; bytes are in hex; a datablock is TYPE/name."
     )
-    value: Plain = Field(description="Its value, cut where it is long.")
+    value: Plain = Field(description="Value of the property, cut if it is long.")
     truncated: bool = Field(description="Whether the value was cut.")
 
 
 class Transform(Result):
-    """Where an object stands; angles in radians, exactly as Blender holds them."""
+    """The transform of an object; angles in radians, exactly as Blender stores them."""
 
     location: Vector3
     rotation_mode: Literal["QUATERNION", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "AXIS_ANGLE"]
@@ -67,14 +68,14 @@ class Transform(Result):
 class Parent(Result):
     object: str = Field(description="Name of the parent.")
     type: str = Field(description="Blender's parent type: OBJECT, BONE, VERTEX …")
-    bone: str | None = Field(description="The bone, for the type BONE.")
+    bone: str | None = Field(description="Name of the bone, for the type BONE.")
 
 
 class Used(Result):
-    """A datablock that others use."""
+    """A datablock that other datablocks can use."""
 
-    users: Count = Field(description="How many objects have it; of a node group, how many modifiers and nodes.")
-    fake_user: bool = Field(description="Whether it is kept without any: of what a step left unused, that is so.")
+    users: Count = Field(description="Number of objects that use it; for a node group, number of modifiers and nodes.")
+    fake_user: bool = Field(description="Whether a fake user keeps it; a step gives one to data that it leaves unused.")
 
 
 class ModifierState(Result):
@@ -82,17 +83,17 @@ class ModifierState(Result):
     type: str = Field(description="Blender's modifier type: ARRAY, BEVEL, NODES …")
     show_viewport: bool
     show_render: bool
-    node_group: str | None = Field(description="For the type NODES: its node group.")
+    node_group: str | None = Field(description="Name of its node group, for the type NODES.")
     targets: Names = Field(
         default=[],
-        description="Objects and collections that its own settings name; inputs of node groups are not among them.",
+        description="Objects and collections that its own settings refer to; inputs of node groups are omitted.",
     )
 
 
 class AnimationState(Result):
-    channels: Names = Field(description="Paths of what its keyframes move, sorted: location, rotation_euler …")
-    first_frame: Number = Field(description="Of its first keyframe.")
-    last_frame: Number = Field(description="Of its last keyframe.")
+    channels: Names = Field(description="Paths of its keyed channels, sorted: location, rotation_euler …")
+    first_frame: Number = Field(description="Frame of its first keyframe.")
+    last_frame: Number = Field(description="Frame of its last keyframe.")
 
 
 class ObjectState(Result):
@@ -101,54 +102,54 @@ class ObjectState(Result):
     fingerprint: Fingerprint
     data: str | None = Field(description="Name of its mesh, curve, light …; null for an empty.")
     data_fingerprint: Fingerprint | None = Field(description="Content hash of that data.")
-    data_users: Count | None = Field(description="How many objects share that data; null for an empty.")
+    data_users: Count | None = Field(description="Number of objects that use that data; null for an empty.")
     transform: Transform
     dimensions: Vector3 | None = Field(
         default=None,
-        description="How large it is along its own axes, modifiers and scale included, instances not; null for what has no geometry "
-        "and for what the scene does not evaluate.",
+        description="Size along its own axes, with modifiers and scale, without instances; null for an object without geometry and "
+        "for one that the scene does not evaluate.",
     )
-    animation: AnimationState | None = Field(
-        default=None, description="What keyframes of its own do; null where it has none."
-    )
+    animation: AnimationState | None = Field(default=None, description="Its own keyframes; null if it has none.")
     parent: Parent | None
-    children: Count = Field(default=0, description="How many objects have it as their parent.")
-    collections: Names = Field(description="Collections that hold it, sorted; the scene's own is 'Scene Collection'.")
+    children: Count = Field(default=0, description="Number of objects that have it as parent.")
+    collections: Names = Field(
+        description="Collections that contain it, sorted; the scene's own is 'Scene Collection'."
+    )
     materials: Cut[str | None] = Field(description="Material of each slot, in order; null for an empty slot.")
-    modifiers: Cut[ModifierState] = Field(description="In the order of the stack.")
-    custom_properties: Cut[CustomProperty] = Field(description="Sorted by name.")
+    modifiers: Cut[ModifierState] = Field(description="Modifiers in the order of the stack.")
+    custom_properties: Cut[CustomProperty] = Field(description="Custom properties sorted by name.")
     visible_viewport: bool = Field(description="Not disabled in viewports.")
     visible_render: bool = Field(description="Not disabled in renders.")
     used_by: Names = Field(
         default=[],
-        description="Whatever else refers to it (modifiers, constraints, drivers, nodes …), as kind/name, sorted; not collections, "
-        "scenes and its children. Where there are more than fit, the last is '…'.",
+        description="Other users (modifiers, constraints, drivers, nodes …), as kind/name, sorted, without collections, scenes and "
+        "its children. If the list is cut, the last entry is '…'.",
     )
-    cut: list[CuttableList] = Field(description="The lists above that were cut.")
+    cut: list[CuttableList] = Field(description="Names of the lists above that were cut.")
 
 
 class CollectionNode(Result):
-    """A collection with what is below it. One whose parent is on another page stands at the top, with its parent's name."""
+    """A collection with its descendants. If its parent is on another page, it is at the top, with its parent's name."""
 
-    name: str = Field(description="Its name; the scene's own collection is 'Scene Collection'.")
-    parent: str | None = Field(description="The collection it is under; null for a scene's own and for unlinked ones.")
-    also_in: Names = Field(description="Further collections that hold it.")
-    objects: Count = Field(description="How many objects it holds itself.")
+    name: str = Field(description="Name of the collection; the scene's own is 'Scene Collection'.")
+    parent: str | None = Field(description="Parent collection; null for a scene's own and for unlinked ones.")
+    also_in: Names = Field(description="Further collections that contain it.")
+    objects: Count = Field(description="Number of its direct objects.")
     visible_viewport: bool
     visible_render: bool
-    children: list[CollectionNode] = Field(description="The collections in it, in Blender's order.")
+    children: list[CollectionNode] = Field(description="Child collections, in Blender's order.")
 
 
 class NodeSummary(Result):
     nodes: Count
     links: Count
-    types: dict[str, Count] = Field(description="How many nodes there are of each type, by Blender's identifier.")
+    types: dict[str, Count] = Field(description="Number of nodes of each type, by Blender's identifier.")
     groups: Names = Field(description="Node groups that it uses, sorted.")
     cut: bool = Field(description="Whether types or groups were cut.")
 
 
 class Principled(Result):
-    """The shader behind the active output, when it is a Principled BSDF; null where another node feeds a value."""
+    """The Principled BSDF that is linked to the active output. A value that another node supplies is null."""
 
     base_color: Vector4 | None
     metallic: Number
@@ -163,11 +164,11 @@ class Principled(Result):
 class MaterialState(Used):
     name: str
     fingerprint: Fingerprint
-    nodes: NodeSummary | None = Field(description="Null for a material without nodes.")
+    nodes: NodeSummary | None = Field(description="Summary of its nodes; null for a material without nodes.")
     principled: Principled | None
     equal_to: str | None = Field(
         default=None,
-        description="The first material of this page that differs from it in nothing but its name and users; null where it is the first.",
+        description="The first material of this page with equal content apart from name and users; null if it is the first itself.",
     )
 
 
@@ -183,7 +184,7 @@ class CameraState(Used):
     shift: tuple[Number, Number]
     clip_start: Number
     clip_end: Number
-    focus_distance: Number = Field(description="Null when depth of field is off.")
+    focus_distance: Number = Field(description="Focus distance; null if depth of field is off.")
 
 
 class LightState(Used):
@@ -192,11 +193,11 @@ class LightState(Used):
     type: Literal["POINT", "SUN", "SPOT", "AREA"]
     color: Vector3
     energy: Number
-    radius: Number = Field(description="Of point and spot lights; null for others.")
-    sun_angle_rad: Number = Field(description="Of the sun; null for others.")
-    spot_angle_rad: Number = Field(description="Of spot lights; null for others.")
-    area_shape: str | None = Field(description="Of area lights; null for others.")
-    area_size: tuple[Number, Number] | None = Field(description="Of area lights; null for others.")
+    radius: Number = Field(description="Radius of point and spot lights; null for others.")
+    sun_angle_rad: Number = Field(description="Angle of the sun; null for others.")
+    spot_angle_rad: Number = Field(description="Angle of spot lights; null for others.")
+    area_shape: str | None = Field(description="Shape of area lights; null for others.")
+    area_size: tuple[Number, Number] | None = Field(description="Size of area lights; null for others.")
 
 
 class WorldState(Result):
@@ -210,8 +211,8 @@ class RenderState(Result):
     engine: str
     resolution: tuple[int, int]
     resolution_percentage: int
-    samples: int | None = Field(description="Of the engine in use; null where it has none that is known here.")
-    seed: int | None = Field(description="Of Cycles; null for others.")
+    samples: int | None = Field(description="Samples of the engine in use; null for an engine without a known number.")
+    seed: int | None = Field(description="Seed of Cycles; null for other engines.")
     film_transparent: bool
     view_transform: str
     frame_start: int
@@ -235,38 +236,36 @@ class SocketState(Result):
 class NodeGroupState(Used):
     name: str
     fingerprint: Fingerprint
-    type: str = Field(description="GeometryNodeTree, ShaderNodeTree …")
+    type: str = Field(description="Blender's type of node tree: GeometryNodeTree, ShaderNodeTree …")
     nodes: NodeSummary
-    interface: Cut[SocketState] = Field(description="Its sockets, in order.")
+    interface: Cut[SocketState] = Field(description="Its interface sockets, in order.")
     cut: bool = Field(description="Whether the interface was cut.")
 
 
 class Indices(Result):
-    """Ways into the objects of this page."""
+    """Indices of the objects of this page by name, collection and material."""
 
     by_name: dict[str, Count] = Field(
-        description="Name to position in the canonical order: position minus offset is the item."
+        description="Position of each object in the canonical order; position minus offset is the index in `items`."
     )
-    by_collection: dict[str, list[str]] = Field(description="Collection to the names of its objects on this page.")
-    by_material: dict[str, list[str]] = Field(
-        description="Material to the names of the objects on this page that have it."
-    )
+    by_collection: dict[str, list[str]] = Field(description="Names of the objects on this page, by collection.")
+    by_material: dict[str, list[str]] = Field(description="Names of the objects on this page, by material.")
 
 
 class Unused(Result):
-    """What nothing uses, fake users or not: scene.purge removes it."""
+    """Datablocks that nothing uses, with or without a fake user. scene.purge removes them."""
 
     total: Count
     items: Names = Field(description="The first of them, as kind/name, sorted.")
 
 
 class SceneName(Result):
-    id: str = Field(description="Stays the same while the scene keeps its name: scenes/ and the name.")
+    id: str = Field(description="scenes/ and the name; stays the same while the scene keeps its name.")
     name: str
 
 
 class Snapshot(Result):
-    """The state of a scene, one page at a time. A section that was not asked for is null."""
+    """The state of a scene, one page at a time. Sections that were not requested are null."""
 
     snapshot_version: Literal[1] = VERSION
     scene: SceneName
@@ -275,17 +274,17 @@ class Snapshot(Result):
     offset: Count
     limit: Annotated[int, Field(ge=1, le=1000)]
     next_offset: Count | None = Field(
-        description="Ask with this offset for the next page; null when no section has more."
+        description="Value of `offset` for the next page; null if no section has more entries."
     )
     objects: Section[ObjectState] | None
     collections: Section[CollectionNode] | None = Field(
-        description="As trees, depth first; items of a page are counted with all below."
+        description="Collections as trees, depth first; the page limit counts all their descendants too."
     )
     materials: Section[MaterialState] | None
     cameras: Section[CameraState] | None
     lights: Section[LightState] | None
     node_groups: Section[NodeGroupState] | None
-    world: WorldState | None = Field(description="Null also when the scene has none.")
+    world: WorldState | None = Field(description="World of the scene; null also if the scene has none.")
     render: RenderState | None
     unused: Unused | None
     indices: Indices | None

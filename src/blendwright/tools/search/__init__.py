@@ -1,7 +1,7 @@
-"""Finding a tool by words: what people who know Blender, or only know what they want, call what a tool does.
+"""Search for tools by words, including words of users who know Blender and of users who only know their goal.
 
-`find_tools` ranks tools and macros, and among them the topics of which it is known that no tool serves them: where such a topic fits
-best, the answer is that no tool does it. The words are data, `vocabulary.json`: phrases for each tool and each topic.
+`find_tools` ranks tools and macros together with missing topics, which no tool covers. If a missing topic matches best, the
+answer says that no tool does it. The words are data in `vocabulary.json`: phrases for each tool and each topic.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.tools.search.ranking import Entry, Ranking, Scored
 from blendwright.tools.search.vocabulary import MissingTopic, small_words, things, topics, words_for
 
-# Parts of the best score that a match must reach to be worth reading, and that a topic without a tool must not be beaten by.
+# Smallest share of the best score for a listed match, and for a tool that is listed next to a missing topic.
 WORTH_READING = 0.35
 NEARLY_AS_GOOD = 0.85
 PYTHON = "Python can: python_run (in a plan: python.run)"
@@ -22,7 +22,7 @@ PYTHON = "Python can: python_run (in a plan: python.run)"
 
 @dataclass(frozen=True, slots=True)
 class Searchable:
-    """Anything that can be called, as far as it is searched: a tool or a macro."""
+    """The searchable text of a tool or macro."""
 
     name: str
     summary: str
@@ -31,7 +31,7 @@ class Searchable:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`names` are the best first. Without any, `message` says that there is none and what to do instead."""
+    """The result of a search. `names` has the best match first; if it is empty, `message` says what to do instead."""
 
     names: tuple[str, ...]
     message: str = ""
@@ -42,23 +42,40 @@ def searchable(tool: AnyTool) -> Searchable:
 
 
 def find_tools(query: str, among: Iterable[Searchable], *, most: int = 20) -> Found:
-    """The tools that a query asks for, or the plain answer that there is none. A noun alone asks for all of its family."""
-    callable_ones = list(among)
-    served = {one.name for one in callable_ones}
-    missing = {f"missing {topic.name}": topic for topic in topics()}
-    entries = [Entry(one.name, words_for(one.name), one.summary, one.arguments) for one in callable_ones]
-    entries += [Entry(key, topic.words, "", ()) for key, topic in missing.items()]
-    if family := [one.name for one in callable_ones if one.name.partition(".")[0] == query.strip().lower()]:
+    """Return the tools that match a query, or a message if no tool does. A noun alone returns all tools of that noun.
+
+    The result has at most `most` names.
+    """
+    noun = query.strip().lower()
+    family: list[str] = []
+    entries: list[Entry] = []
+    for candidate in among:
+        if candidate.name.partition(".")[0] == noun:
+            family.append(candidate.name)
+        entries.append(Entry(candidate.name, words_for(candidate.name), candidate.summary, candidate.arguments))
+    if family:
         return Found(tuple(family)[:most])
-    ranked = _ranking(tuple(entries)).ranked(query)
-    tools = [one for one in ranked if one.name in served]
-    gap = next((one for one in ranked if one.name in missing), None)
-    if gap is not None and (not tools or gap.score >= tools[0].score):
-        near = [one.name for one in tools if one.score >= NEARLY_AS_GOOD * gap.score][:most]
-        return Found(tuple(near), _message(missing[gap.name], near))
+
+    missing: dict[str, MissingTopic] = {}
+    for topic in topics():
+        key = f"missing {topic.name}"
+        missing[key] = topic
+        entries.append(Entry(key, topic.words, "", ()))
+
+    tools: list[Scored] = []
+    topic_match: Scored | None = None
+    for match in _ranking(tuple(entries)).ranked(query):
+        if match.name not in missing:
+            tools.append(match)
+        elif topic_match is None:
+            topic_match = match
+
+    if topic_match is not None and (not tools or topic_match.score >= tools[0].score):
+        near = _names_above(tools, NEARLY_AS_GOOD * topic_match.score)[:most]
+        return Found(tuple(near), _message(missing[topic_match.name], near))
     if not tools:
-        return Found((), f"No tool does that, by these words. {PYTHON}. An empty query lists every tool.")
-    return Found(tuple(_worth_reading(tools))[:most])
+        return Found((), f"No tool matches these words. {PYTHON}. An empty query lists every tool.")
+    return Found(tuple(_names_above(tools, WORTH_READING * tools[0].score))[:most])
 
 
 @lru_cache(maxsize=4)
@@ -66,17 +83,15 @@ def _ranking(entries: tuple[Entry, ...]) -> Ranking:
     return Ranking(entries, small_words(), things())
 
 
-def _worth_reading(tools: Sequence[Scored]) -> Iterable[str]:
-    return (one.name for one in tools if one.score >= WORTH_READING * tools[0].score)
+def _names_above(tools: Sequence[Scored], threshold: float) -> list[str]:
+    return [match.name for match in tools if match.score >= threshold]
 
 
 def _message(topic: MissingTopic, near: Sequence[str]) -> str:
     if topic.python:
-        how = f"{PYTHON}, by {topic.python}."
+        message = f"No tool {topic.what}. {PYTHON}, by {topic.python}."
     else:
-        how = "Neither does Python here."
+        message = f"No tool {topic.what}. Python cannot do it here either."
     if near:
-        beside = f" Nearest: {', '.join(near)}."
-    else:
-        beside = ""
-    return f"No tool {topic.what}. {how}{beside}"
+        message += f" Nearest: {', '.join(near)}."
+    return message

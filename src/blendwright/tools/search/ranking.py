@@ -1,8 +1,8 @@
-"""Ranking entries for a query, by phrases, names and summaries. Knows nothing of tools.
+"""Ranking of entries for a query by phrases, names and summaries. It is independent of tools.
 
-Words that no entry has are taken for names of things in a scene, and count neither way; known words for things count little
-beside others: "make the table legs shiny" is about shiny. Of the others a rare one says more than a frequent one, and a phrase more
-than its words by themselves.
+Words that no entry has count as names of things in a scene and are ignored. Known words for things count little next to
+other words: "make the table legs shiny" is about shiny. A rare word counts more than a frequent one, and a complete phrase
+more than its words alone.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-# What a word counts for by where it stands.
+# Value of a word by its source.
 IN_NAME, IN_SUMMARY, AS_ARGUMENT = 0.8, 0.25, 0.15
-# A word of a phrase whose other words the query does not have.
+# Value of a word of a phrase if the query lacks the phrase's other words.
 PART_OF_PHRASE = 0.3
-# How much more each further word of a whole phrase says.
+# Additional value of each further word of a complete phrase.
 WHOLE_PHRASE = 0.5
-# What a thing counts for beside a word that says what is to be done.
+# Factor for words for things if the query also has words for actions.
 THING = 0.35
 VOWELS = "aeiouy"
 
@@ -45,16 +45,17 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
-    """A word without what its grammar adds, so that `unwrapping`, `unwrapped` and `unwraps` are `unwrap`."""
-    for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", "")):
-        rest = word.removesuffix(ending)
-        if rest == word or len(rest) < 3 or word.endswith("ss") or not any(letter in VOWELS for letter in rest):
+    """Return a word without its grammatical ending, so that `unwrapping`, `unwrapped` and `unwraps` become `unwrap`."""
+    for ending, replacement in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", "")):
+        base = word.removesuffix(ending)
+        if base == word or len(base) < 3 or word.endswith("ss") or not any(letter in VOWELS for letter in base):
             continue
-        if ending in ("ing", "ed") and rest[-1] == rest[-2] and rest[-1] not in "lsz":
-            rest = rest[:-1]
-        if len(rest + instead) > 3:
-            return (rest + instead).removesuffix("e")
-        return rest + instead
+        if ending in ("ing", "ed") and base[-1] == base[-2] and base[-1] not in "lsz":
+            base = base[:-1]
+        base += replacement
+        if len(base) > 3:
+            return base.removesuffix("e")
+        return base
     if len(word) > 3:
         return word.removesuffix("e")
     return word
@@ -65,35 +66,48 @@ def stems(text: str) -> list[str]:
 
 
 class Ranking:
+    """An index of entries that ranks them for queries."""
+
     def __init__(self, entries: Iterable[Entry], small_words: frozenset[str], things: frozenset[str]) -> None:
         self._small = frozenset(map(stem, small_words)) | small_words
         self._things = frozenset(map(stem, things))
         self._indexed = [_Indexed(entry, self._small) for entry in entries]
-        counts = Counter(word for entry in self._indexed for word in entry.known)
+        counts: Counter[str] = Counter()
+        for entry in self._indexed:
+            counts.update(entry.known)
         total = len(self._indexed)
         self._weights = {word: math.log(1.0 + total / count) for word, count in counts.items()}
 
     def ranked(self, query: str) -> list[Scored]:
-        """The entries that have anything of the query, the best first; equal ones in the order of their names."""
-        asked = self._meaningful(query)
-        whole = frozenset(stems(query))
-        doing = any(word not in self._things for word in asked)
-        weights = {word: self._weights[word] * (THING if doing and word in self._things else 1.0) for word in asked}
-        scored = [Scored(one.name, _score(one, weights, whole)) for one in self._indexed]
-        return sorted((one for one in scored if one.score > 0.0), key=lambda one: (-one.score, one.name))
+        """Return the entries that match a part of the query, the best first, then by name."""
+        words = self._meaningful(query)
+        has_action = any(word not in self._things for word in words)
+        weights: dict[str, float] = {}
+        for word in words:
+            weights[word] = self._weights[word]
+            if has_action and word in self._things:
+                weights[word] *= THING
+
+        query_stems = frozenset(stems(query))
+        matches: list[Scored] = []
+        for entry in self._indexed:
+            score = _score(entry, weights, query_stems)
+            if score > 0.0:
+                matches.append(Scored(entry.name, score))
+        return sorted(matches, key=lambda match: (-match.score, match.name))
 
     def _meaningful(self, query: str) -> list[str]:
         words = dict.fromkeys(stems(query))
         meaningful = [word for word in words if word in self._weights and word not in self._small]
-        # A query of nothing but small words is about them.
+        # If a query consists only of small words, use them.
         return meaningful or [word for word in words if word in self._weights]
 
 
-def _score(entry: _Indexed, weights: Mapping[str, float], whole: frozenset[str]) -> float:
+def _score(entry: _Indexed, weights: Mapping[str, float], query_stems: frozenset[str]) -> float:
     values = {word: entry.values.get(word, 0.0) for word in weights}
     for phrase in entry.phrases:
-        if phrase <= whole:
-            # Small words do not count, but make a phrase what it is: "on top".
+        if phrase <= query_stems:
+            # Small words have no weight, but they are needed to complete a phrase such as "on top".
             worth = 1.0 + WHOLE_PHRASE * (len(phrase) - 1)
             for word in phrase:
                 if word in values:
@@ -102,7 +116,7 @@ def _score(entry: _Indexed, weights: Mapping[str, float], whole: frozenset[str])
 
 
 class _Indexed:
-    """An entry with what each of its words counts for."""
+    """An entry with the value of each of its words."""
 
     def __init__(self, entry: Entry, small: frozenset[str]) -> None:
         self.name = entry.name
@@ -111,14 +125,24 @@ class _Indexed:
         for word, value in self._valued(entry):
             if word not in small:
                 self.values[word] = max(self.values.get(word, 0.0), value)
-        self.known = self.values.keys() | {word for phrase in self.phrases for word in phrase}
+        self.known = set(self.values)
+        for phrase in self.phrases:
+            self.known |= phrase
 
     def _valued(self, entry: Entry) -> Iterator[tuple[str, float]]:
+        """Yield each word of an entry with its value; a word can occur several times."""
         for phrase in self.phrases:
-            yield from ((word, PART_OF_PHRASE if len(phrase) > 1 else 1.0) for word in phrase)
-        # Words of a name that is no tool's have no dot.
+            value = 1.0
+            if len(phrase) > 1:
+                value = PART_OF_PHRASE
+            for word in phrase:
+                yield word, value
+        # Only names of tools have a dot; the names of missing topics do not count.
         if "." in entry.name:
-            yield from ((word, IN_NAME) for word in stems(entry.name.replace("_", " ")))
-        yield from ((word, IN_SUMMARY) for word in stems(entry.summary))
+            for word in stems(entry.name.replace("_", " ")):
+                yield word, IN_NAME
+        for word in stems(entry.summary):
+            yield word, IN_SUMMARY
         for argument in entry.arguments:
-            yield from ((word, AS_ARGUMENT) for word in stems(argument.replace("_", " ")))
+            for word in stems(argument.replace("_", " ")):
+                yield word, AS_ARGUMENT

@@ -1,4 +1,4 @@
-"""The words of `vocabulary.json`, read once."""
+"""Access to the words in `vocabulary.json`, which is read once per process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class MissingTopic:
-    """Something that people ask for and no tool does. `what` and `python` end the sentences "No tool …" and "Python can, by …"."""
+    """A task that users ask for and no tool does. `what` completes "No tool …", and `python` completes "Python can, by …"."""
 
     name: str
     words: tuple[str, ...]
@@ -26,29 +26,29 @@ def _document() -> dict[str, Any]:
 
 @cache
 def small_words() -> frozenset[str]:
-    """Words that say nothing about which tool is meant."""
+    """Return the words that do not help to select a tool."""
     return frozenset(_document()["small_words"].split())
 
 
 @cache
 def things() -> frozenset[str]:
-    """Words for what may stand in a scene: what is to be done with it says more."""
+    """Return the words for things in a scene, which count less than words for actions."""
     return frozenset(_document()["things"].split())
 
 
 @cache
 def topics() -> tuple[MissingTopic, ...]:
-    return tuple(
-        MissingTopic(name, tuple(topic["words"]), topic["what"], topic["python"])
-        for name, topic in _document()["missing"].items()
-    )
+    missing: list[MissingTopic] = []
+    for name, topic in _document()["missing"].items():
+        missing.append(MissingTopic(name, tuple(topic["words"]), topic["what"], topic["python"]))
+    return tuple(missing)
 
 
 def words_for(name: str) -> tuple[str, ...]:
-    """The phrases by which a tool or macro is asked for; none for one that is not shipped."""
+    """Return the search phrases of a tool or macro; empty for one that is not part of the product."""
     return tuple(_document()["tools"].get(name, ()))
 
 
 def named() -> frozenset[str]:
-    """The tools and macros that have words."""
+    """Return the names of the tools and macros that have search phrases."""
     return frozenset(_document()["tools"])

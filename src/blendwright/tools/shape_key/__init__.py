@@ -1,1 +1,1 @@
-"""Tools of the noun `shape_key`, one file each."""
+"""Tools of the noun `shape_key`, one file per tool."""

@@ -33,47 +33,50 @@ WIDE = (
     {"object": "Box", "name": "Wide", "operations": [{"op": "transform", "select": "all", "scale": [2, 1, 1]}]},
 )
 Moving = Annotated[TransformSelection | Select, Field(discriminator="op")]
-# Blender takes no others.
+# Blender's own limits.
 Slider = Annotated[float, Field(ge=-10.0, le=10.0)]
 
 
 class CreateShapeKeyArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh get the key too.")
+    object: ObjectName = Field(description="Name of the mesh object; objects that share its mesh get the key too.")
     name: InnerName = Field(min_length=1, description="Name of the new shape key; must be free on the mesh.")
     operations: Annotated[list[Moving], Field(min_length=1, max_length=200)] | None = optional(
         "How vertices move from relative_to: operations transform and select of mesh.edit, with its selectors."
     )
     from_object: ObjectName | None = optional(
-        "Instead: a mesh object with as many vertices in the same order, whose shape it takes."
+        "Instead: a mesh object with as many vertices in the same order, whose shape is copied."
     )
     offsets: Annotated[list[Vector3], Field(max_length=100_000)] | None = optional(
-        "Instead: how far each vertex moves from relative_to, in metres, by index."
+        "Instead: the movement of each vertex from relative_to, in metres, by index."
     )
-    value: Slider = Field(default=0.0, description="How much of it shows.")
-    minimum: Slider = Field(default=0.0, description="Least value.")
-    maximum: Slider = Field(default=1.0, description="Greatest value.")
-    relative_to: InnerName | None = optional("Shape key that it is the difference to; the basis when left out.")
-    vertex_group: InnerName = Field(default="", description="Vertex group that it is held to; none when left out.")
+    value: Slider = Field(default=0.0, description="Influence of the key.")
+    minimum: Slider = Field(default=0.0, description="Smallest value.")
+    maximum: Slider = Field(default=1.0, description="Largest value.")
+    relative_to: InnerName | None = optional("Shape key that this key is relative to. Default: the basis.")
+    vertex_group: InnerName = Field(default="", description="Vertex group that limits the key. Default: none.")
 
     @model_validator(mode="after")
-    def _one_source(self) -> CreateShapeKeyArgs:
-        if sum(one is not None for one in (self.operations, self.from_object, self.offsets)) > 1:
-            raise PydanticCustomError("two_shapes", "give one of operations, from_object and offsets")
+    def _check_source_and_range(self) -> CreateShapeKeyArgs:
+        sources = [source for source in (self.operations, self.from_object, self.offsets) if source is not None]
+        if len(sources) > 1:
+            raise PydanticCustomError("two_shapes", "give only one of operations, from_object and offsets")
         refuse_bad_range(self.value, self.minimum, self.maximum)
         return self
 
 
 def refuse_bad_range(value: float | None, minimum: float | None, maximum: float | None) -> None:
+    """Raise PydanticCustomError if the range is empty or the value is outside it. None is not checked."""
     if minimum is not None and maximum is not None and minimum >= maximum:
-        raise PydanticCustomError("crossed_range", "minimum is not below maximum")
+        raise PydanticCustomError("crossed_range", "minimum must be below maximum")
     if value is not None and ((minimum is not None and value < minimum) or (maximum is not None and value > maximum)):
-        raise PydanticCustomError("out_of_range", "value is outside of minimum and maximum")
+        raise PydanticCustomError("out_of_range", "value is outside the range from minimum to maximum")
 
 
 class CreateShapeKey(Tool[CreateShapeKeyArgs, ShapeKeysChanged]):
     """Add a shape key (morph target, blend shape): by moving selected vertices, by offsets, or from another mesh.
 
-    The basis is made with the first one. shape_key.set says how much of each shows."""
+    The first shape key of a mesh also creates the basis. shape_key.set sets the influence of each.
+    """
 
     name = "shape_key.create"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH, Kind.SHAPE_KEY).needs("mesh_write")
@@ -106,17 +109,20 @@ class CreateShapeKey(Tool[CreateShapeKeyArgs, ShapeKeysChanged]):
     )
 
     def examine(self, args: CreateShapeKeyArgs, blender: tuple[int, int, int] | None) -> Findings:
-        known: list[str] = []
+        known_names: list[str] = []
         for number, edit in enumerate(args.operations or ()):
             at = f"/operations/{number}/select"
             if number == 0:
                 yield from selector_problems(edit.select, at)
             else:
-                for name, place in names_used(edit.select, at):
-                    if name not in known:
-                        cure = did_you_mean(name, [*WORDS, *known], otherwise="Give an earlier operation that name.")
-                        yield invalid(f"no earlier operation has named a selection '{name}'", place, cure)
-            known += [LAST, *([edit.name] if edit.name is not None else [])]
+                for name, name_at in names_used(edit.select, at):
+                    if name not in known_names:
+                        otherwise = "Give an earlier operation that name."
+                        cure = did_you_mean(name, [*WORDS, *known_names], otherwise=otherwise)
+                        yield invalid(f"no earlier operation has named a selection '{name}'", name_at, cure)
+            known_names.append(LAST)
+            if edit.name is not None:
+                known_names.append(edit.name)
 
     def check(self, scene: Scene, args: CreateShapeKeyArgs) -> Findings:
         source = None
@@ -135,17 +141,17 @@ class CreateShapeKey(Tool[CreateShapeKeyArgs, ShapeKeysChanged]):
     def _problems(self, obj: Block, source: Block | None, args: CreateShapeKeyArgs) -> Findings:
         count = len(obj.data.vertices)
         if not count:
-            yield conflict(f"'{args.object}' has no vertices", "/object", "Name a mesh with some.")
+            yield conflict(f"'{args.object}' has no vertices", "/object", "Name a mesh with vertices.")
         if args.offsets is not None and len(args.offsets) != count:
-            message = f"there are {len(args.offsets)} offsets for {count} vertices"
-            yield invalid(message, "/offsets", "Give one for each vertex, or use operations.")
+            message = f"offsets has {len(args.offsets)} entries for {count} vertices"
+            yield invalid(message, "/offsets", "Give one entry for each vertex, or use operations.")
         if source is not None and len(source.data.vertices) != count:
             message = f"'{source.name}' has {len(source.data.vertices)} vertices, '{args.object}' has {count}"
             yield conflict(message, "/from_object", "Name a mesh with the same vertices in the same order.")
         if args.relative_to is not None:
             yield from existing_key(obj, args.relative_to, "/relative_to")
         if args.relative_to == args.name:
-            yield invalid("a shape key is not relative to itself", "/relative_to", "Name another one.")
+            yield invalid("a shape key cannot be relative to itself", "/relative_to", "Name another shape key.")
         yield from missing_group(obj, args.vertex_group, "/vertex_group")
         for number, edit in enumerate(args.operations or ()):
             yield from missing_materials(obj, edit.select, f"/operations/{number}/select")
@@ -172,7 +178,7 @@ class CreateShapeKey(Tool[CreateShapeKeyArgs, ShapeKeysChanged]):
             yield from self._differences(scene, args, obj, key)
 
     def _settings(self, args: CreateShapeKeyArgs) -> dict[str, Any]:
-        """By Blender's names, the range before what it bounds."""
+        """Return the settings by Blender's names, the range before the value."""
         return {
             "slider_max": args.maximum,
             "slider_min": args.minimum,
@@ -181,16 +187,20 @@ class CreateShapeKey(Tool[CreateShapeKeyArgs, ShapeKeysChanged]):
         }
 
     def _points(self, scene: Scene, args: CreateShapeKeyArgs, obj: Block) -> Sequence[float]:
-        """Where the key is to have the vertices."""
+        """Return the requested coordinates of the vertices as one flat sequence."""
         keys: Block = obj.data.shape_keys
         if args.from_object is not None:
             return vertices_of(required_object(scene, args.from_object, "/from_object").data)
         if keys is None:
             start = vertices_of(obj.data)
+        elif args.relative_to is None:
+            start = points_of(keys.reference_key)
         else:
-            start = points_of(keys.reference_key if args.relative_to is None else keys.key_blocks[args.relative_to])
+            start = points_of(keys.key_blocks[args.relative_to])
         if args.offsets is not None:
-            moves = [part for offset in args.offsets for part in offset]
+            moves: list[float] = []
+            for offset in args.offsets:
+                moves += offset
             return [value + move for value, move in zip(start, moves, strict=True)]
         if args.operations is not None:
             return scene.moved_vertices(obj, start, args.operations, world_matrix(scene, obj))
@@ -202,14 +212,15 @@ class CreateShapeKey(Tool[CreateShapeKeyArgs, ShapeKeysChanged]):
             word = words.get(name, name)
             yield from differs(f"its {word.replace('_', ' ')}", value, getattr(key, name), f"/{word}")
         basis: Block = obj.data.shape_keys.reference_key
-        yield from differs("what it is relative to", args.relative_to or basis.name, key.relative_key.name, "/name")
+        actual = key.relative_key.name
+        yield from differs("the key that it is relative to", args.relative_to or basis.name, actual, "/name")
         if not same_points(self._points(scene, args, obj), points_of(key)):
             yield from differs("that it has the requested shape", True, False, "/name")
 
 
 def missing_group(obj: Block, name: str | None, at: str) -> Findings:
-    """A finding where an object has no such vertex group; an empty name means none."""
+    """Yield a finding if an object has no such vertex group. An empty name or None means no group."""
     if name and name not in obj.vertex_groups:
         names = [group.name for group in obj.vertex_groups]
-        cure = did_you_mean(name, names, otherwise="Make it first with vertex_group.set.")
+        cure = did_you_mean(name, names, otherwise="Create it first with vertex_group.set.")
         yield conflict(f"'{obj.name}' has no vertex group '{name}'", at, cure)

@@ -31,17 +31,18 @@ Names = Annotated[list[Annotated[InnerName, Field(min_length=1)]], Field(min_len
 
 
 class RemoveShapeKeysArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh change with it.")
-    names: Names = Field(description="Names of the shape keys; the basis goes only with all others.")
+    object: ObjectName = Field(description="Name of the mesh object; objects that share its mesh change too.")
+    names: Names = Field(description="Names of the shape keys. The basis can only be removed together with all others.")
 
 
 class RemoveShapeKeys(Tool[RemoveShapeKeysArgs, ShapeKeysChanged]):
-    """Take shape keys away.
+    """Remove shape keys.
 
-    With all of them the mesh is plain again, in the shape of its basis."""
+    If all are removed, the mesh has no shape keys any more and keeps the shape of its basis.
+    """
 
     name = "shape_key.remove"
-    # An action that only the keys used is kept by a fake user.
+    # An action that only the keys used gets a fake user.
     promises = DESTRUCTIVE_WRITE.writes_to(Kind.MESH, Kind.SHAPE_KEY, Kind.OBJECT, Kind.ACTION).needs("mesh_write")
     examples = (
         Example({"object": "Box", "names": ["Wide"]}, BOX, WIDE, TALL),
@@ -55,11 +56,12 @@ class RemoveShapeKeys(Tool[RemoveShapeKeysArgs, ShapeKeysChanged]):
         for number, name in enumerate(args.names):
             at = f"/names/{number}"
             if name in args.names[:number]:
-                yield invalid(f"'{name}' is listed twice", at, "Name each shape key once.")
+                yield invalid(f"'{name}' is named twice", at, "Name each shape key once.")
             key = yield from existing_key(obj, name, at)
             if key is not None:
                 yield from held_values(scene, key, at)
-                if key == obj.data.shape_keys.reference_key and set(args.names) < {one.name for one in key_blocks(obj)}:
+                is_basis = key == obj.data.shape_keys.reference_key
+                if is_basis and set(args.names) < {block.name for block in key_blocks(obj)}:
                     message = f"'{name}' is the basis that the other shape keys need"
                     yield conflict(message, at, "Leave it out, or name all shape keys.")
 

@@ -37,25 +37,25 @@ TALL = (
 
 
 class ShapeKeySettings(BaseModel):
-    """Settings of one shape key; what is left out stays as it is."""
+    """Settings of one shape key; omitted ones stay unchanged."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
     name: InnerName = Field(min_length=1, description="Name of the shape key.")
-    value: Slider | None = optional("How much of it shows.")
-    minimum: Slider | None = optional("Least value.")
-    maximum: Slider | None = optional("Greatest value.")
-    mute: bool | None = optional("Leave it out.")
-    relative_to: InnerName | None = optional("Shape key that it is the difference to.", min_length=1)
-    vertex_group: InnerName | None = optional("Vertex group that it is held to; an empty name means none.")
+    value: Slider | None = optional("Influence of the key.")
+    minimum: Slider | None = optional("Smallest value.")
+    maximum: Slider | None = optional("Largest value.")
+    mute: bool | None = optional("Whether the key has no effect.")
+    relative_to: InnerName | None = optional("Shape key that this key is relative to.", min_length=1)
+    vertex_group: InnerName | None = optional("Vertex group that limits the key; an empty name means none.")
 
     @model_validator(mode="after")
-    def _range(self) -> ShapeKeySettings:
+    def _check_range(self) -> ShapeKeySettings:
         refuse_bad_range(self.value, self.minimum, self.maximum)
         return self
 
     def properties(self) -> dict[str, tuple[str, Any]]:
-        """What is given: Blender's name of it -> its name here, and the value; the range before what it bounds."""
+        """Return the requested settings: Blender's name -> the argument's name and the value. The range precedes the value."""
         names = {
             "maximum": "slider_max",
             "minimum": "slider_min",
@@ -63,25 +63,30 @@ class ShapeKeySettings(BaseModel):
             "mute": "mute",
             "vertex_group": "vertex_group",
         }
-        return {names[name]: (name, value) for name in names if (value := getattr(self, name)) is not None}
+        requested: dict[str, tuple[str, Any]] = {}
+        for name, attribute in names.items():
+            value = getattr(self, name)
+            if value is not None:
+                requested[attribute] = (name, value)
+        return requested
 
 
 class SetShapeKeysArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh change with it.")
+    object: ObjectName = Field(description="Name of the mesh object; objects that share its mesh change too.")
     shape_keys: Annotated[list[ShapeKeySettings], Field(max_length=1000)] = Field(
         default=[], description="The shape keys to set."
     )
-    to_zero: bool = Field(default=False, description="First put the values of all shape keys to 0.")
+    to_zero: bool = Field(default=False, description="First set the values of all shape keys to 0.")
 
     @model_validator(mode="after")
-    def _asks_something(self) -> SetShapeKeysArgs:
+    def _require_a_change(self) -> SetShapeKeysArgs:
         if not self.shape_keys and not self.to_zero:
             raise PydanticCustomError("nothing_asked", "give shape_keys, to_zero, or both")
         return self
 
 
 class SetShapeKeys(Tool[SetShapeKeysArgs, ShapeKeysChanged]):
-    """Set value, range, relative key or mute of shape keys; several at once, or all values back to 0."""
+    """Set value, range, relative key or mute of shape keys; several in one call, or all values to 0."""
 
     name = "shape_key.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.MESH, Kind.SHAPE_KEY).needs("mesh_write")
@@ -105,56 +110,49 @@ class SetShapeKeys(Tool[SetShapeKeysArgs, ShapeKeysChanged]):
         obj = yield from existing_object(scene, args.object, "/object", "MESH")
         if obj is None:
             return
-        first: dict[str, int] = {}
+        first_numbers: dict[str, int] = {}
         for number, settings in enumerate(args.shape_keys):
             at = f"/shape_keys/{number}"
-            if first.setdefault(settings.name, number) != number:
-                message = f"/shape_keys/{first[settings.name]} sets '{settings.name}' already"
-                yield invalid(message, f"{at}/name", "Name it once.")
+            first_number = first_numbers.setdefault(settings.name, number)
+            if first_number != number:
+                message = f"/shape_keys/{first_number} already sets '{settings.name}'"
+                yield invalid(message, f"{at}/name", "Name each shape key once.")
             key = yield from existing_key(obj, settings.name, f"{at}/name")
             if key is not None:
                 yield from self._problems(scene, obj, key, settings, at)
         if args.to_zero:
-            for key in _others(obj, args):
+            for key in _keys_without_value(obj, args):
                 yield from held_values(scene, key, "/to_zero")
                 if not key.slider_min <= 0.0 <= key.slider_max:
-                    message = f"'{key.name}' goes from {key.slider_min:g} to {key.slider_max:g}, which has no 0"
-                    yield conflict(message, "/to_zero", "Give it another range, or a value of its own.")
+                    message = (
+                        f"the range of '{key.name}' from {key.slider_min:g} to {key.slider_max:g} does not include 0"
+                    )
+                    yield conflict(message, "/to_zero", "Change its range, or give it a value in shape_keys.")
 
     def _problems(self, scene: Scene, obj: Block, key: Block, settings: ShapeKeySettings, at: str) -> Findings:
-        if settings.minimum is not None:
-            low = settings.minimum
-        else:
-            low = key.slider_min
+        low, high, value = key.slider_min, key.slider_max, key.value
+        range_at = f"{at}/maximum"
         if settings.maximum is not None:
             high = settings.maximum
-        else:
-            high = key.slider_max
-        if low >= high:
-            if settings.minimum is not None:
-                field = "minimum"
-            else:
-                field = "maximum"
-            yield conflict(f"the range would go from {low:g} to {high:g}", f"{at}/{field}", "Give both ends.")
-        if settings.value is not None:
-            yield from held_values(scene, key, f"{at}/value")
+        if settings.minimum is not None:
+            low = settings.minimum
+            range_at = f"{at}/minimum"
+        value_at = range_at
         if settings.value is not None:
             value = settings.value
-        else:
-            value = key.value
+            value_at = f"{at}/value"
+        if low >= high:
+            yield conflict(f"the range would be from {low:g} to {high:g}", range_at, "Give minimum and maximum.")
+        if settings.value is not None:
+            yield from held_values(scene, key, value_at)
         if not low <= value <= high:
-            message = f"the value would be {value:g}, outside of {low:g} to {high:g}"
-            if settings.value is not None:
-                field = "value"
-            elif settings.minimum is not None:
-                field = "minimum"
-            else:
-                field = "maximum"
-            yield conflict(message, f"{at}/{field}", "Give a value inside, or minimum and maximum around it.")
+            message = f"the value would be {value:g}, outside the range from {low:g} to {high:g}"
+            yield conflict(message, value_at, "Give a value inside the range, or change minimum or maximum.")
         if settings.relative_to is not None:
             yield from existing_key(obj, settings.relative_to, f"{at}/relative_to")
             if settings.relative_to == settings.name:
-                yield invalid("a shape key is not relative to itself", f"{at}/relative_to", "Name another one.")
+                message = "a shape key cannot be relative to itself"
+                yield invalid(message, f"{at}/relative_to", "Name another shape key.")
         yield from missing_group(obj, settings.vertex_group, f"{at}/vertex_group")
 
     def apply(self, scene: Scene, args: SetShapeKeysArgs) -> ShapeKeysChanged:
@@ -162,8 +160,9 @@ class SetShapeKeys(Tool[SetShapeKeysArgs, ShapeKeysChanged]):
         changed = any(self._differences(obj, args))
         if changed:
             scene.edit(obj.data)
-            for key in _others(obj, args) if args.to_zero else ():
-                key.value = 0.0
+            if args.to_zero:
+                for key in _keys_without_value(obj, args):
+                    key.value = 0.0
             for settings in args.shape_keys:
                 key: Block = find_key(obj, settings.name)
                 for attribute, (_, value) in settings.properties().items():
@@ -177,21 +176,20 @@ class SetShapeKeys(Tool[SetShapeKeysArgs, ShapeKeysChanged]):
         yield from self._differences(required_object(scene, args.object, "/object"), args)
 
     def _differences(self, obj: Block, args: SetShapeKeysArgs) -> Findings:
-        for key in _others(obj, args) if args.to_zero else ():
-            yield from differs(f"the value of '{key.name}'", 0.0, key.value, "/to_zero")
+        if args.to_zero:
+            for key in _keys_without_value(obj, args):
+                yield from differs(f"the value of '{key.name}'", 0.0, key.value, "/to_zero")
         for number, settings in enumerate(args.shape_keys):
             key: Block = find_key(obj, settings.name)
             at = f"/shape_keys/{number}"
             for attribute, (name, value) in settings.properties().items():
                 yield from differs(f"{name} of '{key.name}'", value, getattr(key, attribute), f"{at}/{name}")
             if settings.relative_to is not None:
-                actual = key.relative_key.name
-                yield from differs(
-                    f"what '{key.name}' is relative to", settings.relative_to, actual, f"{at}/relative_to"
-                )
+                what = f"the key that '{key.name}' is relative to"
+                yield from differs(what, settings.relative_to, key.relative_key.name, f"{at}/relative_to")
 
 
-def _others(obj: Block, args: SetShapeKeysArgs) -> list[Block]:
-    """The keys whose values are only to be 0; the basis has none that counts."""
-    given = {settings.name for settings in args.shape_keys if settings.value is not None}
-    return [key for key in key_blocks(obj)[1:] if key.name not in given]
+def _keys_without_value(obj: Block, args: SetShapeKeysArgs) -> list[Block]:
+    """Return the keys that get no value from the arguments, without the basis, whose value has no effect."""
+    with_value = {settings.name for settings in args.shape_keys if settings.value is not None}
+    return [key for key in key_blocks(obj)[1:] if key.name not in with_value]

@@ -1,4 +1,4 @@
-"""Shape keys of a mesh object: found or told to be missing, their points, and a summary."""
+"""Shape keys of a mesh object: finding them, reading their points, and reporting them."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from blendwright.tools.animation_data import channel_conflicts
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
-# Single precision, after some arithmetic.
+# Largest difference of equal coordinates in single precision after some arithmetic, as a share of the largest one.
 LOOSE = 1e-5
 
 
 class ShapeKeyReport(Result):
     name: str = Field(description="Name of the shape key.")
-    value: float = Field(description="How much of it shows.")
-    minimum: float = Field(description="Least value.")
-    maximum: float = Field(description="Greatest value.")
-    relative_to: str = Field(description="Shape key that it is the difference to.")
+    value: float = Field(description="Influence of the key.")
+    minimum: float = Field(description="Smallest value.")
+    maximum: float = Field(description="Largest value.")
+    relative_to: str = Field(description="Shape key that this key is relative to.")
 
 
 class ShapeKeysChanged(Result):
     object: str = Field(description="Name of the object.")
-    shape_keys: list[ShapeKeyReport] = Field(description="All its shape keys, the basis first.")
-    changed: bool = Field(description="False when everything was as asked already.")
+    shape_keys: list[ShapeKeyReport] = Field(description="All shape keys of its mesh, the basis first.")
+    changed: bool = Field(description="False if everything already was as requested.")
 
 
 def key_blocks(obj: Block) -> Sequence[Block]:
-    """The shape keys of a mesh object, the basis first."""
+    """Return the shape keys of a mesh object, the basis first."""
     keys: Block = obj.data.shape_keys
     if keys is None:
         return ()
@@ -43,41 +43,43 @@ def find_key(obj: Block, name: str) -> Block | None:
 
 
 def existing_key(obj: Block, name: str, at: str) -> Generator[Finding, None, Block | None]:
-    """For `check`: the shape key of that name; a finding and None where there is none."""
-    found = find_key(obj, name)
-    if found is None:
-        names = [key.name for key in key_blocks(obj)]
-        listed = "It has " + (", ".join(f"'{there}'" for there in names[:10]) or "none; use shape_key.create") + "."
-        cure = did_you_mean(name, names, otherwise=listed)
+    """Return the shape key of that name. If it does not exist, yield a finding and return None. For use in `check`."""
+    key = find_key(obj, name)
+    if key is None:
+        names = [block.name for block in key_blocks(obj)]
+        quoted_names = ", ".join(f"'{existing}'" for existing in names[:10]) or "none; use shape_key.create"
+        cure = did_you_mean(name, names, otherwise=f"It has {quoted_names}.")
         yield Finding(Fault.TARGET_NOT_FOUND, f"'{obj.name}' has no shape key named '{name}'", at, cure)
-    return found
+    return key
 
 
 def held_values(scene: Scene, key: Block, at: str) -> Findings:
-    """A finding where keyframes or a driver have the value of a shape key."""
+    """Yield a finding if keyframes or a driver determine the value of a shape key."""
     yield from channel_conflicts(scene, key.id_data, key.path_from_id("value"), at)
 
 
 def points_of(key: Block) -> array[float]:
-    """Where a shape key has the vertices, three numbers for each."""
+    """Return the vertex coordinates of a shape key, three numbers per vertex."""
     points = array("f", bytes(12 * len(key.data)))
     key.data.foreach_get("co", points)
     return points
 
 
 def vertices_of(mesh: Block) -> array[float]:
-    """Where a mesh itself has the vertices."""
+    """Return the vertex coordinates of a mesh without its shape keys, three numbers per vertex."""
     points = array("f", bytes(12 * len(mesh.vertices)))
     mesh.vertices.foreach_get("co", points)
     return points
 
 
-def same_points(one: Sequence[float], other: Sequence[float]) -> bool:
-    if one:
-        reach = LOOSE * max(1.0, *(abs(value) for value in one), *(abs(value) for value in other))
-    else:
-        reach = 0.0
-    return len(one) == len(other) and all(abs(a - b) <= reach for a, b in zip(one, other, strict=True))
+def same_points(first: Sequence[float], second: Sequence[float]) -> bool:
+    """Return True if two flat sequences of coordinates are equal within rounding errors."""
+    if len(first) != len(second):
+        return False
+    if not first:
+        return True
+    tolerance = LOOSE * max(1.0, *map(abs, first), *map(abs, second))
+    return all(abs(a - b) <= tolerance for a, b in zip(first, second, strict=True))
 
 
 def reports(obj: Block) -> list[ShapeKeyReport]:

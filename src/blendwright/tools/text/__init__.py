@@ -1,1 +1,1 @@
-"""Tools of the noun `text`, one file each."""
+"""Tools of the noun `text`, one file per tool."""

@@ -15,7 +15,7 @@ PROPERTIES = ("body", "size", "extrude", "bevel_depth", "bevel_resolution", "ali
 
 class CreateTextArgs(SurfacePlacement):
     body: str = Field(
-        min_length=1, max_length=10_000, description="What it says, taken literally; lines are parted by newlines."
+        min_length=1, max_length=10_000, description="The text, taken literally; newlines separate lines."
     )
     size: float = Field(default=1.0, gt=0.0, le=1e4, description="Height of a line in metres.")
     extrude: float = Field(default=0.0, ge=0.0, le=1e6, description="Thickness to each side in metres.")
@@ -25,9 +25,9 @@ class CreateTextArgs(SurfacePlacement):
         default="LEFT", description="Alignment along X."
     )
     align_y: Literal["TOP", "TOP_BASELINE", "CENTER", "BOTTOM_BASELINE", "BOTTOM"] = Field(
-        default="TOP_BASELINE", description="Which height of the text is at the origin."
+        default="TOP_BASELINE", description="Height of the text that is at the origin."
     )
-    line_spacing: float = Field(default=1.0, ge=0.0, le=10.0, description="Distance of the lines, in lines.")
+    line_spacing: float = Field(default=1.0, ge=0.0, le=10.0, description="Distance between lines, in line heights.")
 
 
 class CreateText(CreatesObject[CreateTextArgs]):
@@ -58,7 +58,8 @@ class CreateText(CreatesObject[CreateTextArgs]):
     def new_data(self, scene: Scene, args: CreateTextArgs) -> Block:
         fonts = set(scene.names(Kind.FONT))
         text = scene.create(Kind.CURVE, args.name, "FONT")
-        # The first text of a file brings the built-in font along as a datablock.
+        # The first text of a file also adds the built-in font as a datablock.
+
         if text.font.name not in fonts:
             scene.adopt(Kind.FONT, text.font, text.font.name)
         return text

@@ -1,1 +1,1 @@
-"""Tools of the noun `uv`, one file each."""
+"""Tools of the noun `uv`, one file per tool."""

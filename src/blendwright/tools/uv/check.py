@@ -16,43 +16,44 @@ from blendwright.tools.world_space import world_matrix
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 UVS = ("uv.unwrap", {"object": "Box"})
-# What is worth a word.
-MOST_OVERLAP, MOST_STRETCH, MOST_UNEVEN = 0.002, 2.0, 2.0
+# A larger share of overlap, stretch factor or ratio of densities is reported as a problem.
+MAX_OVERLAP, MAX_STRETCH, MAX_UNEVENNESS = 0.002, 2.0, 2.0
+# Allowed relative difference of measured values between runs.
 TOLERANCE = 1e-4
 
 
 class CheckArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object; its own mesh, without modifiers.")
+    object: ObjectName = Field(description="Name of the mesh object; modifiers are ignored.")
     uv_map: UvMapName = Field(default=DEFAULT, description="Name of its UV map.")
-    texture_size: int = Field(default=1024, ge=1, le=65_536, description="Pixels along the texture, for densities.")
-    size: int = Field(default=512, ge=64, le=2048, description="Pixels along the picture of the layout.")
+    texture_size: int = Field(
+        default=1024, ge=1, le=65_536, description="Width of the texture in pixels, for densities."
+    )
+    size: int = Field(default=512, ge=64, le=2048, description="Width of the picture of the layout in pixels.")
     artifact: PngName = Field(default="uv_layout.png", description="Name of the picture among the artifacts.")
 
 
 class UvChecked(Result):
-    """A UV map as it is."""
+    """Measured values of a UV map."""
 
     object: str = Field(description="Name of the object.")
     uv_map: str = Field(description="Name of the map.")
-    islands: int = Field(description="Connected parts of the layout.")
-    overlap: float = Field(description="Share of the used area that is used twice or more.")
-    outside_faces: int = Field(description="Faces that reach out of the tile.")
-    flipped_faces: int = Field(description="Faces that are mirrored in the layout.")
-    empty_faces: int = Field(description="Faces without area in the layout.")
+    islands: int = Field(description="Number of connected parts of the layout.")
+    overlap: float = Field(description="Share of the used area that several faces use.")
+    outside_faces: int = Field(description="Number of faces that extend outside the tile.")
+    flipped_faces: int = Field(description="Number of faces that are mirrored in the layout.")
+    empty_faces: int = Field(description="Number of faces without area in the layout.")
     coverage: float = Field(description="Area of the layout, in tiles.")
-    stretch_mean: float = Field(
-        description="How much longer one direction is drawn than the other, on average; 1 is none."
-    )
-    stretch_worst: float = Field(description="The same where it is worst.")
+    stretch_mean: float = Field(description="Mean ratio of the scales in two directions of a face; 1 is no stretch.")
+    stretch_worst: float = Field(description="Largest ratio of the scales in two directions of a face.")
     density: float = Field(description="Texels per metre.")
-    density_least: float = Field(description="That of the island with the fewest.")
-    density_most: float = Field(description="That of the island with the most.")
-    problems: list[str] = Field(description="What a texture would show; empty for a good map.")
+    density_least: float = Field(description="Texels per metre of the island with the fewest.")
+    density_most: float = Field(description="Texels per metre of the island with the most.")
+    problems: list[str] = Field(description="Problems that a texture would show; empty for a good map.")
     artifact: str = Field(description="Name of the picture: islands in colours, overlaps in red.")
 
 
 class CheckUvs(Reads[CheckArgs, UvChecked]):
-    """Check a UV map: overlaps, stretch, what is out of the tile, texel density, islands; with a picture of the layout."""
+    """Check a UV map: overlaps, stretch, faces outside the tile, texel density, islands; with a picture of the layout."""
 
     name = "uv.check"
     promises = READ_ONLY.needs("scene_read")
@@ -69,34 +70,36 @@ class CheckUvs(Reads[CheckArgs, UvChecked]):
     def apply(self, scene: Scene, args: CheckArgs) -> UvChecked:
         obj = required_object(scene, args.object, "/object")
         picture = scene.artifact(args.artifact)
-        found = scene.measure_uvs(obj, args.uv_map, world_matrix(scene, obj), args.texture_size, picture, args.size)
+        width = args.size
+        measures = scene.measure_uvs(obj, args.uv_map, world_matrix(scene, obj), args.texture_size, picture, width)
         return UvChecked(
             object=args.object,
             uv_map=args.uv_map,
-            islands=found.islands,
-            overlap=round(found.overlap, 4),
-            outside_faces=found.outside_faces,
-            flipped_faces=found.flipped_faces,
-            empty_faces=found.empty_faces,
-            coverage=round(found.coverage, 4),
-            stretch_mean=round(found.stretch_mean, 3),
-            stretch_worst=round(found.stretch_worst, 3),
-            density=round(found.density, 2),
-            density_least=round(found.density_least, 2),
-            density_most=round(found.density_most, 2),
-            problems=list(_problems(found)),
+            islands=measures.islands,
+            overlap=round(measures.overlap, 4),
+            outside_faces=measures.outside_faces,
+            flipped_faces=measures.flipped_faces,
+            empty_faces=measures.empty_faces,
+            coverage=round(measures.coverage, 4),
+            stretch_mean=round(measures.stretch_mean, 3),
+            stretch_worst=round(measures.stretch_worst, 3),
+            density=round(measures.density, 2),
+            density_least=round(measures.density_least, 2),
+            density_most=round(measures.density_most, 2),
+            problems=list(_problems(measures)),
             artifact=args.artifact,
         )
 
 
-def _problems(found: UvMeasures) -> Iterator[str]:
-    if found.overlap > MOST_OVERLAP:
-        yield f"{found.overlap:.1%} of the layout overlaps: uv.pack, or uv.unwrap with method smart"
-    if found.outside_faces:
-        yield f"{found.outside_faces} faces reach out of the tile: uv.pack"
-    if found.empty_faces:
-        yield f"{found.empty_faces} faces have no area in the layout: uv.unwrap again, mesh.clean first"
-    if found.stretch_worst > MOST_STRETCH:
-        yield f"stretched {found.stretch_worst:.1f} times at worst: mark more seams with mesh.edit"
-    if found.density_least > 0.0 and found.density_most / found.density_least > MOST_UNEVEN:
-        yield f"texel density from {found.density_least:.0f} to {found.density_most:.0f} per metre: uv.pack with even"
+def _problems(measures: UvMeasures) -> Iterator[str]:
+    least, most = measures.density_least, measures.density_most
+    if measures.overlap > MAX_OVERLAP:
+        yield f"{measures.overlap:.1%} of the layout overlaps: use uv.pack, or uv.unwrap with method smart"
+    if measures.outside_faces:
+        yield f"{measures.outside_faces} faces extend outside the tile: use uv.pack"
+    if measures.empty_faces:
+        yield f"{measures.empty_faces} faces have no area in the layout: use mesh.clean, then uv.unwrap again"
+    if measures.stretch_worst > MAX_STRETCH:
+        yield f"the worst stretch is {measures.stretch_worst:.1f} times: mark more seams with mesh.edit"
+    if least > 0.0 and most / least > MAX_UNEVENNESS:
+        yield f"the texel density varies from {least:.0f} to {most:.0f} per metre: use uv.pack with even"

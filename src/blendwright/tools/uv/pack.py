@@ -10,17 +10,19 @@ from blendwright.tools.uv.maps import DEFAULT, UvMapMade, UvMapName, mesh_with_f
 
 BOX = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 CUBE = ("uv.unwrap", {"object": "Box", "method": "cube", "cube_size": 1})
-# Packing keeps the margin within single precision.
-SLACK = 1e-4
+# Largest distance outside the tile, because packing is exact only to single precision.
+MAX_OUTSIDE = 1e-4
 
 
 class PackArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh change with it.")
+    object: ObjectName = Field(description="Name of the mesh object; objects that share its mesh change too.")
     uv_map: UvMapName = Field(default=DEFAULT, description="Name of its UV map.")
-    margin: float = Field(default=0.01, ge=0.0, le=0.5, description="Room between islands, in parts of the tile.")
-    rotate: bool = Field(default=True, description="Turn islands where that saves room.")
-    even: bool = Field(default=True, description="Scale islands to the same texel density first.")
-    tight: bool = Field(default=False, description="Fit islands by their shapes instead of their boxes; takes seconds.")
+    margin: float = Field(default=0.01, ge=0.0, le=0.5, description="Space between islands, as a share of the tile.")
+    rotate: bool = Field(default=True, description="Rotate islands if that saves space.")
+    even: bool = Field(default=True, description="First scale islands to the same texel density.")
+    tight: bool = Field(
+        default=False, description="Pack islands by their shapes instead of their boxes; takes seconds."
+    )
 
 
 class PackUvs(Tool[PackArgs, UvMapMade]):
@@ -42,5 +44,5 @@ class PackUvs(Tool[PackArgs, UvMapMade]):
 
     def verify(self, scene: Scene, args: PackArgs, result: UvMapMade) -> Findings:
         uvs = uvs_of(required_object(scene, args.object, "/object"), args.uv_map)
-        fits = bool(uvs) and min(uvs) >= -SLACK and max(uvs) <= 1.0 + SLACK
-        yield from differs("that all islands lie in the tile", True, fits, "/uv_map")
+        fits = bool(uvs) and min(uvs) >= -MAX_OUTSIDE and max(uvs) <= 1.0 + MAX_OUTSIDE
+        yield from differs("that all islands are in the tile", True, fits, "/uv_map")

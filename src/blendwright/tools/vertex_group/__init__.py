@@ -1,1 +1,1 @@
-"""Tools of the noun `vertex_group`, one file each."""
+"""Tools of the noun `vertex_group`, one file per tool."""

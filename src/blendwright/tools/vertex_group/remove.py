@@ -16,18 +16,18 @@ REST = ("vertex_group.set", {"object": "Box", "name": "Rest", "weights": [{"sele
 
 
 class RemoveVertexGroupArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh change with it.")
-    name: InnerName = Field(min_length=1, description="Name of the vertex group to take away, with its weights.")
+    object: ObjectName = Field(description="Name of the mesh object; objects that share its mesh change too.")
+    name: InnerName = Field(min_length=1, description="Name of the vertex group to remove.")
 
 
 class VertexGroupRemoved(Result):
     object: str = Field(description="Name of the object.")
-    vertex_group: str = Field(description="Name that the vertex group had.")
-    groups: list[str] = Field(description="Names of the vertex groups that are left.")
+    vertex_group: str = Field(description="Name of the removed vertex group.")
+    groups: list[str] = Field(description="Names of the remaining vertex groups.")
 
 
 class RemoveVertexGroup(Tool[RemoveVertexGroupArgs, VertexGroupRemoved]):
-    """Take a vertex group away, with its weights."""
+    """Remove a vertex group with its weights."""
 
     name = "vertex_group.remove"
     promises = DESTRUCTIVE_WRITE.writes_to(Kind.OBJECT, Kind.MESH).needs("mesh_write")
@@ -37,16 +37,16 @@ class RemoveVertexGroup(Tool[RemoveVertexGroupArgs, VertexGroupRemoved]):
         obj = yield from existing_object(scene, args.object, "/object", "MESH")
         if obj is not None and args.name not in obj.vertex_groups:
             names = [group.name for group in obj.vertex_groups]
-            listed = "It has " + (", ".join(f"'{name}'" for name in names[:10]) or "none") + "."
-            cure = did_you_mean(args.name, names, otherwise=listed)
+            quoted_names = ", ".join(f"'{name}'" for name in names[:10]) or "none"
+            cure = did_you_mean(args.name, names, otherwise=f"It has {quoted_names}.")
             message = f"'{args.object}' has no vertex group named '{args.name}'"
             yield Finding(Fault.TARGET_NOT_FOUND, message, "/name", cure)
 
     def apply(self, scene: Scene, args: RemoveVertexGroupArgs) -> VertexGroupRemoved:
         obj = required_object(scene, args.object, "/object")
         scene.remove_vertex_groups(obj, [args.name])
-        left = [group.name for group in obj.vertex_groups]
-        return VertexGroupRemoved(object=args.object, vertex_group=args.name, groups=left)
+        remaining = [group.name for group in obj.vertex_groups]
+        return VertexGroupRemoved(object=args.object, vertex_group=args.name, groups=remaining)
 
     def verify(self, scene: Scene, args: RemoveVertexGroupArgs, result: VertexGroupRemoved) -> Findings:
         obj = required_object(scene, args.object, "/object")

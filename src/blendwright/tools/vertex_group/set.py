@@ -17,26 +17,26 @@ TOP = {"select": {"normal": "+Z"}, "weight": 0.5}
 
 
 class SetVertexGroupArgs(Args):
-    object: ObjectName = Field(description="Name of the mesh object; others that share its mesh change with it.")
-    name: InnerName = Field(min_length=1, description="Name of the vertex group, made where there is none.")
+    object: ObjectName = Field(description="Name of the mesh object; objects that share its mesh change too.")
+    name: InnerName = Field(min_length=1, description="Name of the vertex group; created if it does not exist.")
     weights: Annotated[list[Weighting], Field(max_length=1000)] = Field(
-        description="Which vertices are in it, with what weight; where two entries select a vertex, the later one counts."
+        description="Selections of vertices with their weights. If several entries select a vertex, the last one applies."
     )
     mode: Literal["replace", "update"] = Field(
-        default="replace", description="replace: it has these weights only. update: other vertices keep theirs."
+        default="replace", description="replace: the group has only these weights. update: other vertices keep theirs."
     )
 
 
 class VertexGroupSet(Result):
     object: str = Field(description="Name of the object.")
     vertex_group: str = Field(description="Name of the vertex group.")
-    vertices: int = Field(description="How many vertices are in it now.")
+    vertices: int = Field(description="Number of vertices in it after the call.")
     groups: list[str] = Field(description="Names of all vertex groups of the object.")
-    changed: bool = Field(description="False when everything was as asked already.")
+    changed: bool = Field(description="False if everything already was as requested.")
 
 
 class SetVertexGroup(Tool[SetVertexGroupArgs, VertexGroupSet]):
-    """Set weights of a vertex group by selectors; makes the group where it is missing."""
+    """Set weights of a vertex group by selectors. The group is created if it does not exist."""
 
     name = "vertex_group.set"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT, Kind.MESH).needs("mesh_write")
@@ -67,26 +67,27 @@ class SetVertexGroup(Tool[SetVertexGroupArgs, VertexGroupSet]):
 
     def apply(self, scene: Scene, args: SetVertexGroupArgs) -> VertexGroupSet:
         obj = required_object(scene, args.object, "/object")
-        wanted = self._wanted(scene, args, obj)
-        changed = any(weights_differ(obj, {args.name: wanted}, "/weights"))
+        weights = self._requested_weights(scene, args, obj)
+        changed = any(weights_differ(obj, {args.name: weights}, "/weights"))
         if changed:
-            scene.write_weights(obj, {args.name: wanted})
+            scene.write_weights(obj, {args.name: weights})
         return VertexGroupSet(
             object=args.object,
             vertex_group=args.name,
-            vertices=len(wanted),
+            vertices=len(weights),
             groups=[group.name for group in obj.vertex_groups],
             changed=changed,
         )
 
     def verify(self, scene: Scene, args: SetVertexGroupArgs, result: VertexGroupSet) -> Findings:
         obj = required_object(scene, args.object, "/object")
-        yield from weights_differ(obj, {args.name: self._wanted(scene, args, obj)}, "/weights")
+        yield from weights_differ(obj, {args.name: self._requested_weights(scene, args, obj)}, "/weights")
 
-    def _wanted(self, scene: Scene, args: SetVertexGroupArgs, obj: Block) -> dict[int, float]:
-        weights = selected_weights(scene, obj, ((f"/weights/{n}", entry) for n, entry in enumerate(args.weights)))
+    def _requested_weights(self, scene: Scene, args: SetVertexGroupArgs, obj: Block) -> dict[int, float]:
+        """Return the weight of each vertex of the group by index, without vertices of weight zero."""
+        weights: dict[int, float] = {}
         if args.mode == "update":
-            kept = weights_of(obj, [args.name]).get(args.name, {})
-        else:
-            kept = {}
-        return above_zero({**kept, **weights})
+            weights.update(weights_of(obj, [args.name]).get(args.name, {}))
+        entries = ((f"/weights/{number}", entry) for number, entry in enumerate(args.weights))
+        weights.update(selected_weights(scene, obj, entries))
+        return above_zero(weights)
