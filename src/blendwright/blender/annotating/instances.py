@@ -145,8 +145,8 @@ def find_things(scene: Any, depsgraph: Any, labels: Labels) -> Shown:
 
     for obj in rendered.values():
         if obj.name in labels.categories and obj.as_pointer() not in evaluated:
-            message = f"object '{obj.name}' is visible in renders but hidden in viewports, so its shape is unknown"
-            raise StepError.of(Fault.SCENE_CONFLICT, message, cure="Show it in viewports, or hide it in renders too.")
+            message = f"object '{obj.name}' is visible in renders but hidden from viewports, so its shape is unknown"
+            raise StepError.of(Fault.SCENE_CONFLICT, message, cure="Show it in viewports, or hide it from renders too.")
     return Shown([things[key] for key in sorted(things)], unlabelled)
 
 
