@@ -69,7 +69,7 @@ def _named_blocks(state: SceneState, keys: Iterable[fp.Key]) -> Iterator[tuple[f
         if block is not None:
             blocks[key] = block
 
-    pending = [block for key, block in blocks.items() if key[0] != "objects"]
+    pending: list[Any] = [block for key, block in blocks.items() if key[0] != "objects"]
     while pending:
         users = set(chain.from_iterable(referrers(set(pending)).values()))
         pending = []

@@ -1,4 +1,4 @@
-"""One datablock as structs by path, each with its RNA type and its values by property.
+"""The structs of a datablock by path, each with its RNA type and its values by property.
 
 The rules of the fingerprint about content apply (`fingerprint/exclusions.py`). This module keeps names instead of order, so that
 the result is comparable with another Blender, whose types have more or fewer properties. It must never write.

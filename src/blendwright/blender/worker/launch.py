@@ -44,7 +44,7 @@ def launch(argv: Sequence[str]) -> NoReturn:
     except OSError as error:
         # For example, the path names a script that starts Blender elsewhere. Only files in the path's directory may run.
         sys.stderr.write(
-            f"{options.blender} cannot run confined: {error.strerror}. Pass the path of the Blender executable itself.\n"
+            f"{options.blender} cannot run confined: {error.strerror}; name the Blender executable itself\n"
         )
         sys.stderr.flush()
         os._exit(CANNOT_RUN)
