@@ -62,7 +62,7 @@ def test_a_bulk_ends_with_the_step_that_failed_and_its_epoch_is_closed(scene: Sc
 
 
 def test_a_bulk_that_takes_long_leaves_the_rest_over(scene: SceneMethods, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handlers, "LONGEST_BULK", 0.0)
+    monkeypatch.setattr(handlers, "MAX_BULK_SECONDS", 0.0)
     [answer] = bulk(scene, "a", "b", "c")
     assert answer["ok"] and scene.hash({"full": True})["hash"] == answer["after"]
     with pytest.raises(Refused, match="epoch 1"):

@@ -104,7 +104,7 @@ def test_a_worker_of_another_package_is_refused_with_both_versions(
         ) as caught,
     ):
         pool.take()
-    assert caught.value.cure is not None and "start it anew" in caught.value.cure
+    assert caught.value.cure is not None and "Start it again" in caught.value.cure
 
 
 @pytest.mark.parametrize(
@@ -168,15 +168,15 @@ def test_the_blender_of_this_environment_can_be_named_too(data: Path) -> None:
 
 def test_what_is_missing_is_said_with_the_command_that_gets_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(named_blender, "own_blender", lambda: None)
-    for text, cure in (("4.5", "blendwright blender add 4.5"), ("2.79", "These can be had: 5.2, 5.1, 5.0, 4.5, 4.2")):
+    for text, cure in (("4.5", "blendwright blender add 4.5"), ("2.79", "Available: 5.2, 5.1, 5.0, 4.5, 4.2")):
         with pytest.raises(EnvironmentUnfit, match=f"no Blender {text}") as caught:
             NamedBlender(text).command([])
         assert caught.value.cure is not None and cure in caught.value.cure
     place = added(data, "5.1", "5.1.2")
     (place / "bin" / "python").unlink()
-    with pytest.raises(EnvironmentUnfit, match=r"Python 3\.13\.0 is gone") as caught:
+    with pytest.raises(EnvironmentUnfit, match=r"Python 3\.13\.0 is missing") as caught:
         NamedBlender("5.1").command([])
-    assert caught.value.cure == "Make it anew: blendwright blender add 5.1"
+    assert caught.value.cure == "Create it again: blendwright blender add 5.1"
 
 
 def test_a_core_without_bpy_takes_the_newest_that_was_added(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

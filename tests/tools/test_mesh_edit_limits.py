@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def test_what_grows_with_every_operation_ends_at_a_limit(
     stage: Stage, again: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(editor, "MOST_VERTICES", 400)
+    monkeypatch.setattr(editor, "MAX_VERTICES", 400)
     box(stage)
     found = stage.refusal("mesh.edit", {"object": "Box", "operations": [again] * 8})[0]
     assert found["code"] == Fault.LIMIT_EXCEEDED

@@ -1,1 +1,1 @@
-"""Blender processes seen from the core: spawning, feeding, timing out, noticing their death, replacing them."""
+"""Blender processes from the core's point of view: start, requests, deadlines, detection of their death, replacement."""

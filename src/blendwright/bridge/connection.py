@@ -1,6 +1,6 @@
-"""One Blender on the other end of two descriptors, as the core holds it: requests in, answers out, deadlines, cancellation.
+"""The core's end of a connection to one Blender over two descriptors: requests, answers, deadlines, cancellation.
 
-What a deadline or a broken stream means differs: a child process is killed, a window that a person has open never is.
+A deadline or a broken stream has different consequences. The core kills a child process, but never a window that a user has open.
 """
 
 from __future__ import annotations
@@ -27,24 +27,25 @@ from blendwright.wire.window_methods import WINDOW_METHODS
 
 
 class Connection(RemoteScene):
-    """Requests and answers, which come in the order of the requests. Thread-safe; `start_reading` is called once, when all is set up."""
+    """A connection with requests and answers in the order of the requests. Thread-safe. Call `start_reading` once, after set-up."""
 
     def __init__(self, read_fd: int, sending: SendQueue) -> None:
         self._read_fd = read_fd
         self._sending = sending
         self._lock = threading.Lock()
         self._last_id = 0
-        # The oldest waits at the left.
+        # Calls that wait for an answer, as (id, method, future), the oldest at the left.
         self._waiting: deque[tuple[int, str, Future[Any]]] = deque()
         self._end: WorkerError | None = None
 
     def start_reading(self, name: str) -> threading.Thread:
+        """Start the reader thread and return it."""
         thread = threading.Thread(target=self._read_answers, name=name, daemon=True)
         thread.start()
         return thread
 
     def exchange_hello(self, timeout: float) -> None:
-        """The handshake. Raises WorkerError, and ValueError, KeyError or TypeError for a hello that is none."""
+        """Exchange the handshake. Raise WorkerError, or ValueError, KeyError or TypeError for a malformed answer."""
         greeting = {"protocol": frames.PROTOCOL, "package": this_package()}
         answer = self.call("hello", greeting, deadline=timeout)
         if not same_package(answer["package"]):
@@ -53,9 +54,9 @@ class Connection(RemoteScene):
         self.catalogue = str(answer["catalogue"])
 
     def submit(self, method: str, params: Mapping[str, Any]) -> Future[Any]:
-        """Send a request without waiting; the future has the result or the error. Never blocks, whatever the other side does."""
+        """Send a request without waiting. Return a future for the result or error. It never blocks, whatever the other side does."""
         future: Future[Any] = Future()
-        # What has been sent cannot be taken back, so the future must not be cancellable either.
+        # A sent request cannot be withdrawn, so the future must not be cancellable.
         future.set_running_or_notify_cancel()
         with self._lock:
             request_id = self._last_id + 1
@@ -80,11 +81,14 @@ class Connection(RemoteScene):
         cancel: CancelToken | None = None,
         label: str | None = None,
     ) -> Any:
+        """Send a request and return its result. `label` names the call in errors, `deadline` is in seconds."""
         label = label or method
         if cancel is not None and cancel.cancelled:
             raise Cancelled(f"{label} was cancelled before it was sent")
         future = self.submit(method, params)
-        unsubscribe = cancel and cancel.subscribe(lambda: self._give_up(future, Cancelled(f"{label} was cancelled")))
+        unsubscribe = None
+        if cancel is not None:
+            unsubscribe = cancel.subscribe(lambda: self._give_up(future, Cancelled(f"{label} was cancelled")))
         try:
             return future.result(deadline)
         except TimeoutError:
@@ -96,21 +100,21 @@ class Connection(RemoteScene):
 
     @abstractmethod
     def _give_up(self, future: Future[Any], error: WorkerError) -> None:
-        """Nobody waits any longer for one call, which fails with `error`."""
+        """Stop waiting for one call, which fails with `error`."""
 
     @abstractmethod
     def _stream_ended(self, breach: ProtocolBreach | None) -> WorkerError:
-        """The other side hung up, or sent what the wire does not allow; returns the error that calls fail with from now on."""
+        """Return the error with which all calls fail from now on, after the stream ended or broke the protocol."""
 
     def _read_answers(self) -> None:
-        """The reader thread: hands out answers until the stream ends."""
+        """Deliver answers until the stream ends. The reader thread runs this."""
         breach: ProtocolBreach | None = None
         with frames.open_reader(self._read_fd) as reader:
             try:
                 while (body := frames.read_frame(reader)) is not None:
                     self._deliver(body)
             except (frames.TruncatedFrame, ConnectionError):
-                pass  # it died while it wrote
+                pass  # the other side ended during a write
             except frames.OversizedFrame as error:
                 breach = ProtocolBreach(str(error))
             except ProtocolBreach as error:
@@ -125,22 +129,22 @@ class Connection(RemoteScene):
             fail(future, self._error_for(future, end))
 
     def _error_for(self, future: Future[Any], end: WorkerError) -> WorkerError:
-        """Why a call fails that waited when the stream ended."""
+        """Return the error of a call that was waiting when the stream ended."""
         return end
 
     def _deliver(self, body: bytes) -> None:
-        """Give an answer to the call that waits for it. Raises ProtocolBreach for anything but the answer that is due."""
+        """Give an answer to the call that waits for it. Raise ProtocolBreach if it is not the next expected answer."""
         answer_id, result, error = _parse_answer(body)
         if answer_id is None:
-            raise ProtocolBreach(f"the worker could not read what it was sent: {error}")
+            raise ProtocolBreach(f"the worker could not read a request: {error}")
         if not self._waiting or self._waiting[0][0] != answer_id:
-            raise ProtocolBreach(f"the worker answered request {answer_id}, which is not the one that is due")
+            raise ProtocolBreach(f"the worker answered request {answer_id} out of order")
         _, method, future = self._waiting[0]
-        # Of methods that are not listed nothing is known.
+        # There is no check for methods without a definition.
         definition = METHODS.get(method) or WINDOW_METHODS.get(method)
         if error is None and definition is not None and not definition.answer_fits(result):
-            # Left among those that wait: it fails with them.
-            raise ProtocolBreach(f"the worker answered {method} with what is no answer to it")
+            # The call stays in the queue and fails with the other calls.
+            raise ProtocolBreach(f"the worker sent an invalid answer to {method}")
         self._waiting.popleft()
         if error is not None:
             fail(future, error)
@@ -150,25 +154,26 @@ class Connection(RemoteScene):
 
 
 def fail(future: Future[Any], error: WorkerError) -> None:
-    # Two threads may end the same call, a deadline and the reader say; the first one tells why.
+    # Two threads may end the same call, for example a deadline and the reader. The first error wins.
+    """Fail a call with an error, unless it has ended already."""
     with contextlib.suppress(InvalidStateError):
         future.set_exception(error)
 
 
 def _parse_answer(body: bytes) -> tuple[int | None, Any, WorkerFault | None]:
-    """Id, result and error of an answer. Without an id the worker could not tell which request it was. Raises ProtocolBreach."""
+    """Return id, result and error of an answer. The id is None if the worker could not read the request. Raise ProtocolBreach."""
     try:
         message: object = orjson.loads(body)
     except orjson.JSONDecodeError as unreadable:
-        raise ProtocolBreach(f"the worker sent what is not JSON: {unreadable}") from unreadable
+        raise ProtocolBreach(f"the worker sent invalid JSON: {unreadable}") from unreadable
     if not isinstance(message, dict):
-        raise ProtocolBreach("the worker sent what is not an object")
+        raise ProtocolBreach("the worker sent JSON that is not an object")
     answer = cast("dict[str, Any]", message)
     answer_id, error = answer.get("id"), answer.get("error")
     if answer.keys() == {"id", "result"} and type(answer_id) is int:
         return answer_id, answer["result"], None
     if answer.keys() != {"id", "error"} or not (answer_id is None or type(answer_id) is int):
-        raise ProtocolBreach(f"the worker sent what is not an answer, an object with {sorted(answer)[:8]}")
+        raise ProtocolBreach(f"the worker sent an object that is not an answer; its keys: {sorted(answer)[:8]}")
     match error:
         case {"code": str(code), "message": str(text)}:
             return answer_id, None, WorkerFault(code, text)

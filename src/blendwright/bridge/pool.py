@@ -1,4 +1,4 @@
-"""A pool of worker processes: ready spares first, new ones otherwise. Remembers all of them, so that none is left behind."""
+"""A pool of worker processes. It hands out ready spares first, then new workers, and keeps track of all of them until they end."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from blendwright.values.errors import BlendwrightError, DeadlinePassed, WorkerLo
 from blendwright.wire.worker_port import ReadableFile, WorkerPool
 
 CLOSED = "the pool of workers is closed"
-# Whoever closes a pool waits so long for what workers left; the rest is for whoever uses that directory next.
+# The maximum number of seconds that `close` waits for the removal of workers' files. The next user of the directory removes the rest.
 CLEARING_SECONDS = 5.0
 
 
 class Pool(WorkerPool):
-    """Gives out workers and keeps warm spares. Built by a `ProcessSource` only. Thread-safe."""
+    """A thread-safe pool that hands out workers and keeps warm spares. Only a `ProcessSource` creates one."""
 
     def __init__(self, command: Command, settings: WorkerSettings, *, spares: int = 1) -> None:
         self._command = command
@@ -41,11 +41,10 @@ class Pool(WorkerPool):
         self._starters = ThreadPoolExecutor(max_workers=max(1, spares), thread_name_prefix="blendwright-spare")
 
     def take(self, *, bare: bool = False, seconds: float | None = None) -> WorkerProcess:
-        """A ready worker, the caller's from now on: a spare when there is one, even one that is still starting.
+        """Return a ready worker, which then belongs to the caller. Prefer a spare, even one that is still starting.
 
-        Workers that have died since are cleared away in the background. Raises EnvironmentUnfit when Blender cannot be started, and
-        DeadlinePassed when none is ready in so many seconds. A `bare` one may read nothing of what `allow` allows: where that is
-        anything, no spare will do.
+        Remove dead workers in the background. Raise EnvironmentUnfit if Blender cannot start, and DeadlinePassed if no worker is ready
+        within `seconds`. A `bare` worker may read no file from `allow`, so if there are such files, no spare is suitable.
         """
         if seconds is None:
             ends = None
@@ -53,10 +52,11 @@ class Pool(WorkerPool):
             ends = monotonic() + seconds
         self._clear_dead()
         bare = bare and bool(self._settings.readable)
-        while not bare and (spare := self._next_spare()) is not None:
-            # A spare that failed or died is no reason to fail: the worker started below succeeds, or says why not.
-            if self._ended_well(spare, ends) and (worker := spare.result()).alive:
+        if not bare:
+            worker = self._take_spare(ends)
+            if worker is not None:
                 return worker
+
         if ends is None:
             return self._start(bare=bare)
         with self._lock:
@@ -66,20 +66,38 @@ class Pool(WorkerPool):
         self._ended_well(starting, ends, spare=not bare)
         return starting.result()
 
+    def _take_spare(self, ends: float | None) -> WorkerProcess | None:
+        """Return a living spare; None without one.
+
+        Skip spares that failed or died. The worker that `take` starts instead succeeds, or reports the reason."""
+        while (spare := self._next_spare()) is not None:
+            if self._ended_well(spare, ends):
+                worker = spare.result()
+                if worker.alive:
+                    return worker
+        return None
+
     def _ended_well(self, starting: Future[WorkerProcess], ends: float | None, *, spare: bool = True) -> bool:
-        """Wait until a worker has started, or did not. One that takes too long is a spare for whoever comes next, if it can be."""
+        """Wait for a start and return True if it succeeded.
+
+        After the deadline, keep the worker as a spare or kill it, and raise DeadlinePassed.
+        """
+        if ends is None:
+            seconds = None
+        else:
+            seconds = max(0.0, ends - monotonic())
         try:
-            return starting.exception(None if ends is None else max(0.0, ends - monotonic())) is None
+            return starting.exception(seconds) is None
         except TimeoutError:
             if spare:
                 with self._lock:
                     self._spares.appendleft(starting)
             else:
-                starting.add_done_callback(lambda late: late.exception() or late.result().kill())
+                starting.add_done_callback(_kill_when_started)
             raise DeadlinePassed("no Blender process was ready in time") from None
 
     def warm(self) -> None:
-        """Start a spare in the background, unless there are enough; how it went shows in `take`."""
+        """Start a spare in the background, unless there are enough. `take` reports a failure."""
         with self._lock:
             if not self._closed and len(self._spares) < self._limit:
                 self._spares.append(self._starters.submit(self._start))
@@ -88,7 +106,7 @@ class Pool(WorkerPool):
                     self._preparing.start()
 
     def allow(self, readable: Sequence[ReadableFile]) -> None:
-        """Let workers that are started from now on read these files; a spare that may not is replaced by one that may."""
+        """Let workers that start from now on read these files. Replace spares that may not."""
         with self._lock:
             if tuple(readable) == self._settings.readable:
                 return
@@ -104,16 +122,17 @@ class Pool(WorkerPool):
     def adopt(self, early: EarlyWorker) -> None:
         """Take over a worker that was started before this pool existed.
 
-        It is the first one that `take` returns, if it is what the pool would start itself; otherwise it is ended.
+        `take` returns it first if the pool would start the same process. Otherwise the pool ends it.
         """
         with self._lock:
             early.adopted = True
             self._early = early
 
     def close(self) -> None:
-        """End every worker that came from here, given out or not, and remove their scratch; a second time does nothing.
+        """End every worker of this pool, handed out or not, and remove their scratch directories. A second call does nothing.
 
-        Where one of them took the first picture on this machine, the next one will be quicker: that is waited for."""
+        If a worker took the first picture on this machine, prepare its shaders first, so that the next first picture is faster.
+        """
         if any(map(shader_cache.has_drawn, list(self._workers))):
             self.prepare_pictures()
         with self._lock:
@@ -122,7 +141,7 @@ class Pool(WorkerPool):
             self._workers.clear()
             self._spares.clear()
             early, self._early = self._early, None
-        # All at once first, so that they end side by side.
+        # Kill all of them before waiting for any, so that they end in parallel.
         for worker in workers:
             worker.kill()
         for worker in workers:
@@ -136,6 +155,7 @@ class Pool(WorkerPool):
         self._release()
 
     def _start(self, *, bare: bool = False) -> WorkerProcess:
+        """Start and return a worker, or use the adopted one. Raise WorkerLost if the pool is closed."""
         with self._lock:
             if self._closed:
                 raise WorkerLost(CLOSED)
@@ -148,7 +168,7 @@ class Pool(WorkerPool):
                 child = early.child
             else:
                 child = None
-            # Known from its first moment on: a pool that closes meanwhile must find it.
+            # Add it immediately, so that a concurrent `close` finds it.
             worker = WorkerProcess(child or spawn(self._command, settings))
             self._workers.add(worker)
             if early is not None and child is not None:
@@ -162,12 +182,12 @@ class Pool(WorkerPool):
                 self._workers.discard(worker)
             if child is None:
                 raise
-            # What was started early may be lost for any reason; one that stays shows with the next.
+            # An early worker may fail for a temporary reason. A permanent one shows with the next worker.
             return self._start(bare=bare)
         return worker
 
     def prepare_pictures(self) -> None:
-        """Have shaders for the first picture of every worker from now on. How it goes changes nothing else."""
+        """Prepare shaders for the first picture of later workers. A failure has no consequences."""
         with self._pictures, contextlib.suppress(BlendwrightError):
             command = self._command([])
             if shader_cache.kept(command) is None:
@@ -182,6 +202,7 @@ class Pool(WorkerPool):
             return None
 
     def _clear_dead(self) -> None:
+        """Remove dead workers from the pool and their directories in the background."""
         with self._lock:
             dead = [worker for worker in self._workers if not worker.alive]
             self._workers.difference_update(dead)
@@ -189,6 +210,11 @@ class Pool(WorkerPool):
             self._clearing.submit(worker.close)
 
     def wait_until_cleared(self, seconds: float = CLEARING_SECONDS) -> bool:
-        """Whether what dead workers left is gone within so many seconds; nobody needs to wait for it."""
+        """Return True if the files of dead workers are removed within `seconds`. No caller depends on this."""
         self._clear_dead()
         return self._clearing.wait(seconds)
+
+
+def _kill_when_started(start: Future[WorkerProcess]) -> None:
+    if start.exception() is None:
+        start.result().kill()

@@ -1,6 +1,6 @@
-"""Sends frames down a pipe without ever making the sender wait.
+"""A queue that sends frames through a pipe without blocking the sender.
 
-A worker that is busy does not read, and a pipe holds little: were sending to block, no deadline could be kept.
+A busy worker does not read, and a pipe has a small buffer. If sending blocked, no deadline could be kept.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from itertools import islice
 
 from blendwright.wire import frames
 
-_PARTS_AT_ONCE = 64
+# The maximum number of parts per system call.
+_MAX_PARTS_PER_WRITE = 64
 
 
 class SendQueue:
-    """The writing end of a pipe; owns the descriptor. Frames go out in the order of `send`."""
+    """The writing end of a pipe, with ownership of its descriptor. Frames go out in the order of `send`."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -32,14 +33,17 @@ class SendQueue:
         self._closed = False
 
     def _writer(self) -> Callable[[list[memoryview]], list[memoryview]]:
-        """What writes as much as goes at once and returns the rest. Raises BlockingIOError, or ConnectionError where nobody reads."""
+        """Return a function that writes as much as possible at once and returns the rest.
+
+        The function raises BlockingIOError if the pipe is full, and ConnectionError if the other side has closed it.
+        """
         os.set_blocking(self._fd, False)
         return partial(frames.write_some, self._fd)
 
     def send(self, body: bytes) -> None:
-        """Write at once what the pipe takes and leave the rest to a thread; raises OversizedFrame.
+        """Write immediately what the pipe accepts, and leave the rest to a thread. Raise OversizedFrame.
 
-        A pipe that nobody reads any more is not an error here: the death of the worker is noticed where its answers are read.
+        A pipe without a reader is not an error here. The reader of the worker's answers notices its death.
         """
         parts = [memoryview(frames.header(body)), memoryview(body)]
         with self._lock:
@@ -58,12 +62,12 @@ class SendQueue:
                 threading.Thread(target=self._flush, name="blendwright-send", daemon=True).start()
 
     def close(self) -> None:
-        """Close the pipe, which tells the worker to end; what was not sent yet is dropped."""
+        """Close the pipe, which makes the worker end. Drop frames that are not sent yet."""
         with self._lock:
             if self._closed:
                 return
             self._closed = True
-            # While the thread waits on the descriptor, closing it is the thread's task.
+            # If the thread is waiting for the descriptor, the thread closes it.
             if not self._flushing:
                 self._close_descriptor()
 
@@ -71,19 +75,20 @@ class SendQueue:
         os.close(self._fd)
 
     def _flush(self) -> None:
+        """Write the backlog until it is empty or the queue is closed. A thread runs this."""
         writable = select.poll()
         writable.register(self._fd, select.POLLOUT)
         while True:
-            # Wakes when there is room, and also when the reader is gone.
+            # Return when the pipe has space, or when the reader has closed it.
             writable.poll()
             with self._lock:
                 if self._closed:
                     self._close_descriptor()
                     return
-                some = list(islice(self._backlog, _PARTS_AT_ONCE))
+                parts = list(islice(self._backlog, _MAX_PARTS_PER_WRITE))
                 try:
-                    remaining = self._write_some(some)
-                    for _ in some:
+                    remaining = self._write_some(parts)
+                    for _ in parts:
                         self._backlog.popleft()
                     self._backlog.extendleft(reversed(remaining))
                 except BlockingIOError:
@@ -96,14 +101,14 @@ class SendQueue:
 
 
 class SocketSendQueue(SendQueue):
-    """The same for a socket, whose descriptor is also read from: that one must go on waiting, so only sending never does."""
+    """A send queue for a socket. Another thread reads from the same descriptor in blocking mode, so only sending is non-blocking."""
 
     def _writer(self) -> Callable[[list[memoryview]], list[memoryview]]:
         connected = self._socket = socket.socket(fileno=os.dup(self._fd))
         return lambda parts: frames.unwritten(parts, connected.sendmsg(parts, [], socket.MSG_DONTWAIT))
 
     def _close_descriptor(self) -> None:
-        # The other side learns of it at once, whoever else has the descriptor.
+        # Inform the other side immediately, even if another process holds the descriptor.
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()

@@ -1,7 +1,7 @@
-"""Compiled shaders, kept for the next Blender process: without a graphics card they are most of what its first picture takes.
+"""Compiled shaders for the next Blender process. Without a graphics card, compiling them takes most of the first picture's time.
 
-They are machine code, which every worker loads from its own cache. So they come only from a worker that is started for it and sees
-nothing but a cube of ours; a worker that has had somebody's scene in it gives none, and each gets a copy that no other one can write.
+Shaders are machine code that every worker loads from its cache. For safety they come only from a worker that was started for this
+purpose and renders only a generated cube. Workers with a user's scene contribute none. Each worker gets a private copy.
 """
 
 from __future__ import annotations
@@ -25,93 +25,99 @@ if TYPE_CHECKING:
     from blendwright.bridge.worker import WorkerProcess
     from blendwright.wire.methods import StepRequest
 
-# Where Mesa has its cache, seen from the cache directory; its name differs by the kind of cache.
+# The pattern of Mesa's directory in the cache directory. Its name depends on the kind of cache.
 MESA = "mesa_shader_cache*"
-# A driver that was replaced meanwhile has use for others.
+# The number of days for which shaders are valid. An updated driver needs other shaders.
 DAYS = 30
+# The deadline of one step in seconds.
 SECONDS = 60.0
-MOST_BYTES = 64 << 20
+# The maximum size of all shaders in bytes.
+MAX_BYTES = 64 << 20
 
 
 def kept(command: Sequence[str]) -> Path | None:
-    """The file with the shaders for the workers that this command starts; None where there is none to rely on."""
+    """Return the file with the shaders for workers of this command; None without a valid one."""
     file = _place(command)
+    if file is None:
+        return None
     try:
-        if file is not None:
-            status = file.stat()
-        else:
-            status = None
+        status = file.stat()
     except OSError:
         return None
-    if status is None or not registry_cache.is_private(status) or time.time() - status.st_mtime > DAYS * 86400:
+    if not registry_cache.is_private(status):
+        return None
+    if time.time() - status.st_mtime > DAYS * 86400:
         return None
     return file
 
 
 def hand_over(command: Sequence[str], cache: Path) -> None:
-    """Give a worker, whose cache directory this is, what is kept; it unpacks it before its first picture."""
+    """Copy the stored shaders into a worker's cache directory. The worker unpacks them before its first picture."""
     file = kept(command)
     if file is not None:
         with suppress(OSError):
             content = file.read_bytes()
-            place = cache / SHADERS
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            place.write_bytes(content)
+            target = cache / SHADERS
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            target.write_bytes(content)
 
 
 def has_drawn(worker: WorkerProcess) -> bool:
-    """Whether it compiled shaders; a graphics card has its own ways."""
+    """Return True if a worker has compiled shaders in Mesa's cache. Graphics cards use other caches."""
     return any(cache_directory(worker.scratch).glob(MESA))
 
 
 def prepare(command: Sequence[str], worker: WorkerProcess) -> None:
-    """Keep the shaders of a picture that this worker, which has just been started, takes of a cube. It is of no use afterwards.
+    """Store the shaders of pictures that this newly started worker takes of a cube. The worker must not be used afterwards.
 
-    Where it can take none, or its driver keeps none, an empty archive says so for as long. A worker that is lost says nothing."""
+    If it can take no picture, or its driver stores no shaders, store an empty archive, which is valid as long. Store nothing for a
+    lost worker.
+    """
     file = _place(command)
     if file is None:
         return
     with suppress(BlendwrightError, OSError):
         drawn = all(worker.step(request, deadline=SECONDS)["ok"] for request in picture_requests())
-        _keep(file, cache_directory(worker.scratch) if drawn else None)
+        if drawn:
+            _keep(file, cache_directory(worker.scratch))
+        else:
+            _keep(file, None)
 
 
 def picture_requests() -> list[StepRequest]:
-    """What is done for them."""
+    """Return the steps that create a cube and render it in all forms that need different shaders."""
     from blendwright.tools.mesh.create_primitive import CreatePrimitive
     from blendwright.tools.render.preview import Preview
 
-    made: list[tuple[Any, dict[str, Any]]] = [
-        (CreatePrimitive, {"kind": "cube", "name": "Cube"}),
-        *(
-            (Preview, {"view": view, "width": 64, "height": 48, "smooth": smooth})
-            for view in ("ISO", "TOP")  # from a corner, and straight with outlines
-            for smooth in (True, False)
-        ),
-    ]
-    return [
-        {"tool": tool.name, "version": tool.version, "args": tool.args_model(**args).model_dump(mode="json")}
-        for tool, args in made
-    ]
+    calls: list[tuple[Any, dict[str, Any]]] = [(CreatePrimitive, {"kind": "cube", "name": "Cube"})]
+    for view in ("ISO", "TOP"):  # from a corner, and straight with outlines
+        for smooth in (True, False):
+            calls.append((Preview, {"view": view, "width": 64, "height": 48, "smooth": smooth}))
+
+    requests: list[StepRequest] = []
+    for tool, args in calls:
+        document = tool.args_model(**args).model_dump(mode="json")
+        requests.append({"tool": tool.name, "version": tool.version, "args": document})
+    return requests
 
 
 def _keep(file: Path, cache: Path | None) -> None:
-    import tarfile  # not above: every start of a worker loads this module, and hardly one keeps anything
+    """Write the shaders of a cache directory to a file; an empty archive for None."""
+    import tarfile  # local, because every start of a worker imports this module, and hardly any stores shaders
 
-    if cache is None:
-        every = ()
-    else:
-        every = (file for directory in cache.glob(MESA) for file in sorted(directory.rglob("*")))
-    # The index is as large as all shaders together, and made anew where there is none.
-    files = [file for file in every if file.is_file() and file.name != "index"]
-    if sum(file.stat().st_size for file in files) > MOST_BYTES:
+    files: list[Path] = []
+    if cache is not None:
+        for directory in cache.glob(MESA):
+            # Skip the index. It is as large as all shaders together, and Mesa recreates it.
+            files += [path for path in sorted(directory.rglob("*")) if path.is_file() and path.name != "index"]
+    if sum(path.stat().st_size for path in files) > MAX_BYTES:
         files = []
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as packed:
-        for one in files:
-            packed.add(one, one.relative_to(cache or "/"))
+        for path in files:
+            packed.add(path, path.relative_to(cache or "/"))
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Only the user can read and write what mkstemp makes.
+    # Only the user can read and write a file from mkstemp.
     descriptor, temporary = tempfile.mkstemp(prefix=file.name, dir=file.parent)
     try:
         with os.fdopen(descriptor, "wb") as target:
@@ -123,7 +129,7 @@ def _keep(file: Path, cache: Path | None) -> None:
 
 
 def _place(command: Sequence[str]) -> Path | None:
-    """By what is started, and by our version: what a picture is made of may change with it."""
+    """Return the path of the shaders for a command; None without a user directory. The name also depends on our version."""
     directory = registry_cache.user_directory()
     if directory is None:
         return None

@@ -1,4 +1,4 @@
-"""Starts worker processes: command line, pipes, environment, scratch. Does not speak with them."""
+"""Start of worker processes: command line, pipes, environment, scratch directory. This module exchanges no messages with them."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from blendwright.values.errors import EnvironmentUnfit
 from blendwright.wire.worker_environment import LOG_NAME, private_environment
 from blendwright.wire.worker_port import ReadableFile
 
-# From the arguments of a worker to the command line that starts it.
+# A function from the arguments of a worker to its command line.
 Command = Callable[[list[str]], list[str]]
 
-# Linux sends a process its death signal when the THREAD that forked it ends, not when the whole parent process does.
-# Workers are asked for by threads that come and go, so one thread that lives as long as the process forks them all.
+# Linux sends a process its death signal when the THREAD that forked it ends, not when the whole parent process ends.
+# Short-lived threads request workers, so one thread that lives as long as this process forks all of them.
 _SPAWNING_THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="blendwright-spawn")
 
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """What holds for every worker, wherever it comes from."""
+    """Settings for every worker of a pool, independent of its source."""
 
     scratch_root: Path
-    """Every worker gets a directory of its own in here."""
+    """The parent of the workers' scratch directories. Each worker gets a separate one."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Variables on top of the private environment; nothing else of the core's own environment is passed on."""
+    """Variables to add to the private environment. No other variables of the core's environment reach the worker."""
     start_timeout: float = 60.0
     readable: tuple[ReadableFile, ...] = ()
-    """Files that workers may read besides what Blender needs."""
+    """Files that workers may read in addition to files that Blender needs."""
     memory_mb: int = 16_384
-    """Address space; Blender reserves far more than it touches."""
+    """Limit of the address space in megabytes. Blender reserves far more memory than it uses."""
     scratch_mb: int = 4096
-    """The largest file; what they come to together is for the core to watch."""
+    """Maximum size of one file in megabytes. The core limits the total size of the directory."""
 
 
 class Process(Protocol):
@@ -52,11 +52,11 @@ class Process(Protocol):
     def pid(self) -> int: ...
 
     def kill(self) -> None:
-        """End it by SIGKILL; one that has ended is left alone."""
+        """End the process by SIGKILL. Do nothing if it has ended."""
         ...
 
     def wait(self) -> int:
-        """Its exit status once it has ended, as in Popen.returncode."""
+        """Wait for the end and return the exit status, as in Popen.returncode."""
         ...
 
 
@@ -78,24 +78,24 @@ class Child:
 
 @dataclass
 class EarlyWorker:
-    """A worker process that was started before a pool asked for one. Nothing has been sent to it yet."""
+    """A worker process that started before any pool existed. It has received no message yet."""
 
     child: Child
     command: Sequence[str]
     settings: WorkerSettings
     release: Callable[[], None]
-    """Removes the directory that its scratch is in; to be called when it has ended."""
+    """Removes the parent of its scratch directory. Call this after the process has ended."""
     adopted: bool = False
-    """Whether a pool has taken it over."""
+    """True once a pool has taken it over."""
 
     def fits(self, command: Sequence[str], settings: WorkerSettings) -> bool:
-        """Whether this command with these settings would have started the same process, in another scratch directory."""
-        same_place = replace(settings, scratch_root=self.settings.scratch_root)
-        return (self.command, self.settings) == (command, same_place)
+        """Return True if this command with these settings would start the same process in another scratch directory."""
+        same_root = replace(settings, scratch_root=self.settings.scratch_root)
+        return (self.command, self.settings) == (command, same_root)
 
     def discard(self) -> None:
-        """End the process and remove its scratch."""
-        from blendwright.bridge.worker import WorkerProcess  # an early start does not wait for what speaks with workers
+        """End the process and remove its scratch directory."""
+        from blendwright.bridge.worker import WorkerProcess  # local, so that an early start does not import it
 
         try:
             worker = WorkerProcess(self.child)
@@ -106,58 +106,60 @@ class EarlyWorker:
 
 
 def spawn(command: Command, settings: WorkerSettings) -> Child:
-    """Start a worker process; raises EnvironmentUnfit when the executable cannot be run."""
+    """Start a worker process. Raise EnvironmentUnfit if the executable cannot run."""
     return _SPAWNING_THREAD.submit(_spawn, command, settings).result()
 
 
 def _spawn(command_with: Command, settings: WorkerSettings) -> Child:
     settings.scratch_root.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix="worker-", dir=settings.scratch_root.resolve()))
-    with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as theirs:
+    with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as worker_ends:
         on_failure.callback(shutil.rmtree, scratch, ignore_errors=True)
-        worker_reads, we_write = _pipe(theirs, on_failure)
-        we_read, worker_writes = _pipe(on_failure, theirs)
+        worker_reads, core_writes = _pipe(worker_ends, on_failure)
+        core_reads, worker_writes = _pipe(on_failure, worker_ends)
         arguments = ["--read-fd", str(worker_reads), "--write-fd", str(worker_writes)]
-        passed = [worker_reads, worker_writes]
+        descriptors = [worker_reads, worker_writes]
         lifeline: int | None = None
         if sys.platform != "linux":
-            worker_waits, lifeline = _pipe(theirs, on_failure)
+            worker_waits, lifeline = _pipe(worker_ends, on_failure)
             arguments += ["--lifeline-fd", str(worker_waits)]
-            passed.append(worker_waits)
+            descriptors.append(worker_waits)
+
         arguments += ["--scratch", str(scratch), "--parent", str(os.getpid())]
         for file in settings.readable:
             _link(scratch, file)
             arguments += ["--readable-file", str(file.path), str(file.device), str(file.inode)]
         arguments += ["--memory-mb", str(settings.memory_mb), "--file-mb", str(settings.scratch_mb)]
+
         command = command_with(arguments)
         environment = {**private_environment(scratch), **settings.environment}
         cache = Path(environment["XDG_CACHE_HOME"])
         registry.hand_over(cache)
         shader_cache.hand_over(command_with([]), cache)
-        log = theirs.enter_context((scratch / LOG_NAME).open("ab"))
+        log = worker_ends.enter_context((scratch / LOG_NAME).open("ab"))
         try:
             process = start_process(
-                command, log=log.fileno(), descriptors=passed, environment=environment, directory=scratch
+                command, log=log.fileno(), descriptors=descriptors, environment=environment, directory=scratch
             )
         except OSError as error:
             raise EnvironmentUnfit(f"{command[0]} cannot be started: {error.strerror}") from error
         on_failure.pop_all()
-        return Child(process, we_read, we_write, scratch, lifeline, settings.scratch_mb)
+        return Child(process, core_reads, core_writes, scratch, lifeline, settings.scratch_mb)
 
 
 def _link(scratch: Path, file: ReadableFile) -> None:
-    """Without it the scene lacks one picture, which is no reason to start no worker."""
+    """Create a file's link in the scratch directory. Ignore a failure, because only one picture would be missing in the scene."""
     if file.link:
-        place = scratch / file.link
+        link = scratch / file.link
         with contextlib.suppress(OSError):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.symlink_to(file.path)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(file.path)
 
 
 def start_process(
     command: list[str], *, log: int, descriptors: Sequence[int], environment: Mapping[str, str], directory: Path
 ) -> Process:
-    """Every worker process is started here; raises OSError where the command cannot be run."""
+    """Start a worker process. Raise OSError if the command cannot run. No other code starts workers."""
     return subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -166,13 +168,13 @@ def start_process(
         pass_fds=descriptors,
         env=environment,
         cwd=directory,
-        # A session of its own, so that Ctrl-C on the core's terminal does not reach the worker.
+        # A new session, so that Ctrl-C in the core's terminal does not reach the worker.
         start_new_session=True,
     )
 
 
 def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
-    """The reading and the writing end, each closed with the stack it is entered in."""
+    """Return the reading and the writing end of a pipe. Each stack closes one of them."""
     read_fd, write_fd = os.pipe()
     reader.callback(os.close, read_fd)
     writer.callback(os.close, write_fd)

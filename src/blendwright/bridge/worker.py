@@ -1,6 +1,6 @@
-"""One worker process, as the core holds it: a connection with a death.
+"""A connection of the core to one worker process, with control over the process.
 
-A worker's memory is only a cache, so every doubt about one ends the same way: SIGKILL, and the calls that waited fail.
+A worker's memory is only a cache. Therefore every doubt about a worker ends the same way: SIGKILL, and the waiting calls fail.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from blendwright.values.errors import ProtocolBreach, WorkerError
 
 
 class WorkerProcess(Connection):
-    """A worker that is a child process; also its own `ChildProcess`. Thread-safe."""
+    """A worker that is a child process. It is also its `ChildProcess`. Thread-safe."""
 
     def __init__(self, child: Child) -> None:
         super().__init__(child.read_fd, SendQueue(child.write_fd))
@@ -29,7 +29,7 @@ class WorkerProcess(Connection):
         self._reader = self.start_reading(f"blendwright-worker-{self.pid}")
 
     def greet(self, timeout: float) -> None:
-        """The handshake, to be done once before anything else; a worker that fails it is closed."""
+        """Exchange the handshake. Call this once before anything else. On failure, close the worker and raise EnvironmentUnfit."""
         try:
             self.exchange_hello(timeout)
         except WorkerError as error:
@@ -38,7 +38,9 @@ class WorkerProcess(Connection):
             raise exit_diagnosis.start_failed(error, tail) from error
         except (ValueError, KeyError, TypeError) as error:
             self.close(0.0)
-            raise exit_diagnosis.start_failed(ProtocolBreach(f"its hello is not understood: {error}"), []) from error
+            raise exit_diagnosis.start_failed(
+                ProtocolBreach(f"the worker sent an invalid hello: {error}"), []
+            ) from error
 
     @property
     def process(self) -> WorkerProcess:
@@ -58,21 +60,23 @@ class WorkerProcess(Connection):
 
     @property
     def alive(self) -> bool:
+        """True until the worker ends or the core kills it."""
         return self._end is None and self._killed_because is None
 
     def log_tail(self) -> list[str]:
-        """The last lines that it, and Blender in it, wrote."""
+        """Return the last lines that the worker and its Blender wrote."""
         return exit_diagnosis.log_tail(self._child.log)
 
     def kill(self) -> None:
-        """End it by SIGKILL; calls that wait fail with WorkerLost."""
+        """End the process by SIGKILL. Waiting calls fail with WorkerLost."""
         self._kill("killed by the core")
 
     def abandon(self) -> None:
+        """Give up the worker by killing it."""
         self.kill()
 
     def close(self, timeout: float = 1.0) -> None:
-        """Let it end by itself, kill it after `timeout` seconds, and remove its scratch; a second time does nothing."""
+        """Let the worker end, kill it after `timeout` seconds, and remove its scratch directory. A second call does nothing."""
         self._sending.close()
         self._reader.join(timeout)
         if self._reader.is_alive():
@@ -86,18 +90,18 @@ class WorkerProcess(Connection):
         self._child.process.kill()
 
     def _give_up(self, future: Future[Any], error: WorkerError) -> None:
-        """Kill the worker because of one call, which fails with `error`; the others learn that the worker is lost."""
+        """Kill the worker because of one call. That call fails with `error`, all other calls with WorkerLost."""
         with self._lock:
             if future.done():
                 return
-            # Noted before the kill: the reader, which sees the death first, must not take this call for one of the others.
+            # Store the error before the kill. The reader notices the death first and must give this call its specific error.
             self._condemned[future] = error
         self._kill(error.message)
         fail(future, error)
 
     def _stream_ended(self, breach: ProtocolBreach | None) -> WorkerError:
-        # Without a breach the process is exiting already, and its status is decided: the signal cannot change that.
-        # It only ends a worker that closed its pipe and lives on.
+        # Without a breach the process is already exiting, and the signal cannot change its exit status.
+        # The signal only ends a worker that closed its pipe and continues to run.
         if breach is not None:
             self._kill(breach.message)
         self._child.process.kill()

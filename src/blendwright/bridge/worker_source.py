@@ -1,6 +1,6 @@
-"""Where workers come from: the base of all sources, and what holds for the workers of any of them.
+"""Sources of workers: the base classes of all kinds of source.
 
-The kinds are in `bridge/sources`, one file each. Nobody else builds a pool.
+The kinds are in `bridge/sources`, one file each. No other code creates a pool.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 
 class WorkerSource(ABC):
-    """One way to get workers."""
+    """A way to get workers."""
 
     @classmethod
     @abstractmethod
     def from_text(cls, text: str) -> Self | None:
-        """The source that the text of `--blender` names; None where the text does not name this kind."""
+        """Return the source that a `--blender` value names; None if the value does not name this kind."""
 
     @abstractmethod
     def open_pool(self, settings: WorkerSettings, *, spares: int = 1) -> WorkerPool:
-        """A pool of workers of this source; it starts none before it is asked for one."""
+        """Return a pool of workers of this source. It starts none before the first request."""
 
 
 class ProcessSource(WorkerSource):
-    """Workers that are child processes of the core."""
+    """A source of workers that are child processes of the core."""
 
     @abstractmethod
     def command(self, arguments: list[str]) -> list[str]:
-        """The command line that starts a worker with these arguments. Raises EnvironmentUnfit where there can be none."""
+        """Return the command line that starts a worker with these arguments. Raise EnvironmentUnfit if that is impossible."""
 
     def open_pool(self, settings: WorkerSettings, *, spares: int = 1) -> Pool:
-        from blendwright.bridge.pool import Pool  # not above: a worker can be started before this is loaded
+        from blendwright.bridge.pool import Pool  # local, so that an early worker can start before this import
 
         return Pool(self.command, settings, spares=spares)

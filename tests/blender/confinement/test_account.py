@@ -94,7 +94,7 @@ def test_the_self_test_leaves_nothing_behind(scratch: Path) -> None:
 def test_threads_that_run_already_are_told(scratch: Path) -> None:
     account = told(scratch, _THREAD)
     assert account["level"] == "partial"
-    assert "1 threads were running" in account["reason"]
+    assert "1 threads started before confinement" in account["reason"]
 
 
 @on_linux

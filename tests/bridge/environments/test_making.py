@@ -175,7 +175,7 @@ def test_a_python_that_is_not_here_is_named_with_ways_to_get_it(root: Path, tmp_
     with pytest.raises(EnvironmentUnfit, match=r"needs Python 3\.99, which is not on this machine") as caught:
         making.add_series(wanted, lambda line: None)
     assert caught.value.cure is not None and "blendwright blender add 9.1" in caught.value.cure
-    with pytest.raises(EnvironmentUnfit, match=r"needs Python 3\.99, and .* is none that runs"):
+    with pytest.raises(EnvironmentUnfit, match=r"needs Python 3\.99, but .* is another version, does not run"):
         making.add_series(wanted, lambda line: None, python=tmp_path / "python")
     assert not root.exists(), "nothing was begun"
 
@@ -226,7 +226,7 @@ def test_what_is_no_blender_of_use_is_refused(tmp_path: Path, version: str, mess
     silent = tmp_path / "other"
     silent.write_text("#!/bin/sh\nexit 3\n")
     silent.chmod(0o755)
-    with pytest.raises(EnvironmentUnfit, match="did not say which Blender it is"):
+    with pytest.raises(EnvironmentUnfit, match="did not report a Blender version"):
         ask_executable(silent)
     with pytest.raises(EnvironmentUnfit, match="not an executable file"):
         ask_executable(tmp_path)

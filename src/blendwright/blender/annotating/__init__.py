@@ -1,1 +1,1 @@
-"""Annotations for training data: instances, boxes and keypoints of what a camera sees. Reads only; `scene/annotating.py` renders."""
+"""Annotations for training data: instances, boxes and keypoints in a camera's view. Only reads; `scene/annotating.py` renders."""

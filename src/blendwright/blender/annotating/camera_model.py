@@ -1,4 +1,4 @@
-"""A camera as a pinhole: from points in the world to places in its picture."""
+"""A pinhole model of a camera: it maps points in the world to positions in the picture."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,14 +8,16 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-# From a camera that looks along -Z with Y up (Blender) to one that looks along Z with Y down (OpenCV).
+# Converts from a camera along -Z with Y up (Blender) to a camera along Z with Y down (OpenCV).
 FLIP: Array = np.diag([1.0, -1.0, -1.0, 1.0])
 
 
 @dataclass(frozen=True, slots=True)
 class CameraModel:
-    """`focal` and `center` are in pixels, the latter from the upper left corner of the picture. `matrix_world` is Blender's, without
-    scale."""
+    """A pinhole camera. `focal` and `center` are in pixels; `center` counts from the upper left corner of the picture.
+
+    `matrix_world` is Blender's matrix without scale. Clip distances are in metres.
+    """
 
     width: int
     height: int
@@ -27,32 +29,33 @@ class CameraModel:
 
     @property
     def world_to_camera(self) -> Array:
-        """To OpenCV's frame."""
+        """Matrix from the world to OpenCV's camera frame."""
         return FLIP @ np.linalg.inv(self.matrix_world)
 
     @property
     def intrinsics(self) -> Array:
-        """With the middle of the first pixel at (0, 0), as OpenCV has it."""
+        """The camera matrix in OpenCV's convention, with the middle of the first pixel at (0, 0)."""
         (fx, fy), (cx, cy) = self.focal, self.center
         return np.array([[fx, 0.0, cx - 0.5], [0.0, fy, cy - 0.5], [0.0, 0.0, 1.0]])
 
     def to_camera(self, points: Array) -> Array:
+        """Return points of the world in the camera's frame."""
         matrix = self.world_to_camera
         return points @ matrix[:3, :3].T + matrix[:3, 3]
 
     def project(self, seen: Array) -> Array:
-        """Places in the picture of points in the camera's frame, all of them before the camera."""
+        """Return the positions in pixels of points in the camera's frame. All points must be in front of the camera."""
         return seen[:, :2] / seen[:, 2:] * np.array(self.focal) + np.array(self.center)
 
     def rays(self, rows: Any, columns: Any) -> Array:
-        """Directions in the world, one metre deep, through the middles of pixels."""
+        """Return directions in the world through the middles of pixels. Each is one metre long along the camera's axis."""
         (fx, fy), (cx, cy) = self.focal, self.center
         seen = np.stack([(columns + 0.5 - cx) / fx, (rows + 0.5 - cy) / fy, np.ones(len(rows))], axis=1)
         return seen @ self.world_to_camera[:3, :3]
 
 
 def camera_model(scene: Any, camera: Any, depsgraph: Any) -> CameraModel:
-    """The model of a perspective camera at the resolution that is set now."""
+    """Return the model of a perspective camera at the current resolution."""
     render = scene.render
     width = render.resolution_x * render.resolution_percentage // 100
     height = render.resolution_y * render.resolution_percentage // 100
@@ -71,7 +74,7 @@ def camera_model(scene: Any, camera: Any, depsgraph: Any) -> CameraModel:
 
 
 def without_scale(matrix: Array) -> Array:
-    """A world matrix whose axes have a length of one, as a camera sees by it."""
-    made = matrix.copy()
-    made[:3, :3] /= np.linalg.norm(made[:3, :3], axis=0)
-    return made
+    """Return a world matrix with axes of length one. A camera ignores scale."""
+    unscaled = matrix.copy()
+    unscaled[:3, :3] /= np.linalg.norm(unscaled[:3, :3], axis=0)
+    return unscaled

@@ -1,4 +1,4 @@
-"""What annotations.json says of a camera and of each instance, as plain values."""
+"""The entries of annotations.json for a camera and for each instance, as plain values."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -15,13 +15,13 @@ from blendwright.tool_api.annotations import Labels
 
 Array = npt.NDArray[np.float64]
 
-# Places are told to a thousandth of a thousandth; Blender computes in single precision.
+# The number of decimal places of all numbers. Blender computes in single precision.
 DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is behind each pixel: the depth, whether there is something, and the number of the thing."""
+    """The content of each pixel: depth, a flag for any object, and the number of the instance."""
 
     camera: CameraModel
     depths: Any
@@ -30,6 +30,7 @@ class Seen:
 
 
 def camera(name: str, model: CameraModel) -> dict[str, Any]:
+    """Return the entry of a camera."""
     return {
         "name": name,
         "K": _plain(model.intrinsics),
@@ -41,19 +42,34 @@ def camera(name: str, model: CameraModel) -> dict[str, Any]:
 
 
 def instances(things: list[Thing], seen: Seen, labels: Labels, depsgraph: Any) -> list[dict[str, Any]]:
+    """Return the entries of all instances, numbered from 1."""
     full_masks = FullMasks(seen.camera, seen.depths, seen.something)
-    return [_instance(number, thing, seen, labels, full_masks, depsgraph) for number, thing in enumerate(things, 1)]
+    entries: list[dict[str, Any]] = []
+    for number, thing in enumerate(things, 1):
+        entries.append(_instance(number, thing, seen, labels, full_masks, depsgraph))
+    return entries
 
 
 def _instance(
     number: int, thing: Thing, seen: Seen, labels: Labels, full_masks: FullMasks, depsgraph: Any
 ) -> dict[str, Any]:
+    """Return the entry of one instance."""
     model = seen.camera
     visible = seen.numbers == number
     full = full_masks.mask(thing, visible)
     vertices = thing.world_vertices()
     points = model.to_camera(vertices)
-    count, total = int(visible.sum()), None if full is None else int(full.sum())
+
+    count = int(visible.sum())
+    total = visibility = box_full = mask_full = None
+    if full is not None:
+        total = int(full.sum())
+        visibility = 0.0
+        box_full = boxes.pixel_box(full)
+        mask_full = _mask(full)
+    if total:
+        visibility = round(count / total, DIGITS)
+
     if len(vertices):
         size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
     else:
@@ -67,13 +83,13 @@ def _instance(
         "instancer": thing.instancer,
         "visible_pixels": count,
         "full_pixels": total,
-        "visibility": None if total is None else round(count / total, DIGITS) if total else 0.0,
+        "visibility": visibility,
         "truncated": boxes.is_truncated(points, model),
         "box_visible": boxes.pixel_box(visible),
-        "box_full": None if full is None else boxes.pixel_box(full),
+        "box_full": box_full,
         "box_projected": _plain(boxes.projected_box(points, model)),
         "mask_visible": _mask(visible),
-        "mask_full": None if full is None else _mask(full),
+        "mask_full": mask_full,
         "object_to_world": _plain(thing.matrix),
         "object_to_camera": _plain(model.world_to_camera @ thing.matrix),
         "box_3d": _plain(boxes.box_3d(thing.matrix, vertices, model)),
@@ -82,19 +98,20 @@ def _instance(
 
 
 def _mask(mask: Any) -> dict[str, Any] | None:
+    """Return a mask as run lengths; None for an empty one."""
     if mask.any():
         return {"size": list(mask.shape), "counts": boxes.run_lengths(mask)}
     return None
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as they are told: a zero has no sign."""
+    """Return a value with rounded numbers and lists instead of arrays. A zero has no sign."""
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in cast("dict[str, Any]", value).items()}
+        return {name: _plain(item) for name, item in cast("dict[str, Any]", value).items()}
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in cast("list[Any]", value)]
+        return list(map(_plain, cast("list[Any]", value)))
     if isinstance(value, float):
         return round(value, DIGITS) + 0.0
     return value

@@ -1,4 +1,4 @@
-"""All of a thing that is within the picture, whatever stands before it: rays through the pixels where something nearer is seen."""
+"""Full masks: all pixels of an instance within the picture, including hidden ones. Rays test the pixels with a nearer object."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ from blendwright.blender.annotating.instances import Appearance, Shape, Thing
 Array = npt.NDArray[np.float64]
 Pixels = npt.NDArray[np.bool_]
 
-# Flatter than this there is no way back from the world to the space of a shape.
-FLATTEST = 1e-18
+# The minimum determinant of a shape's matrix. Below it, the matrix has no usable inverse.
+MIN_DETERMINANT = 1e-18
 
 
 class FullMasks:
-    """Finds what is hidden; shapes that occur often are sorted once."""
+    """A finder of hidden pixels. It keeps one search tree per shape, because shapes may occur often."""
 
     def __init__(self, camera: CameraModel, depths: Any, something: Pixels) -> None:
         self._camera = camera
@@ -27,46 +27,55 @@ class FullMasks:
         self._trees: dict[int, Any] = {}
 
     def mask(self, thing: Thing, visible: Pixels) -> Pixels | None:
-        """None where its shape is not known."""
-        shaped = [each for each in thing.appearances if each.shape is not None]
-        if len(shaped) < len(thing.appearances) and not shaped:
-            return None
+        """Return the visible and hidden pixels of an instance; None if the shape is unknown."""
+        has_shape = not thing.appearances
         full = visible.copy()
-        for each in shaped:
-            if each.shape is not None and len(each.shape.triangles):
-                self._add(each, each.shape, full)
-        return full
+        for appearance in thing.appearances:
+            shape = appearance.shape
+            if shape is None:
+                continue
+            has_shape = True
+            if len(shape.triangles):
+                self._add(appearance, shape, full)
+        if has_shape:
+            return full
+        return None
 
     def _add(self, part: Appearance, shape: Shape, full: Pixels) -> None:
+        """Add the hidden pixels of one appearance to `full`."""
         camera = self._camera
-        if abs(np.linalg.det(part.matrix[:3, :3])) < FLATTEST:
+        if abs(np.linalg.det(part.matrix[:3, :3])) < MIN_DETERMINANT:
             return
         seen = camera.to_camera(shape.vertices @ part.matrix[:3, :3].T + part.matrix[:3, 3])
         farthest = seen[:, 2].max()
         if farthest <= camera.clip_start or seen[:, 2].min() >= camera.clip_end:
             return
         window = self._window(seen)
-        # What would be seen there is hidden by something nearer, or it is seen.
+        # A pixel can only be hidden if it shows an object nearer than the shape's farthest point.
         hidden = self._something[window] & (self._depths[window] < farthest) & ~full[window]
         rows, columns = np.nonzero(hidden)
         if not len(rows):
             return
         rows, columns = rows + (window[0].start or 0), columns + (window[1].start or 0)
+
         back = np.linalg.inv(part.matrix)
         directions = camera.rays(rows, columns)
         starts = camera.matrix_world[:3, 3] + directions * camera.clip_start
         origins = starts @ back[:3, :3].T + back[:3, 3]
-        ways = directions @ back[:3, :3].T
-        lengths = np.linalg.norm(ways, axis=1) * (camera.clip_end - camera.clip_start)
+        local_directions = directions @ back[:3, :3].T
+        lengths = np.linalg.norm(local_directions, axis=1) * (camera.clip_end - camera.clip_start)
+
         tree = self._tree(shape)
-        met = [
-            tree.ray_cast(Vector(origin), Vector(way), length)[0] is not None
-            for origin, way, length in zip(origins.tolist(), ways.tolist(), lengths.tolist(), strict=True)
-        ]
-        full[rows[met], columns[met]] = True
+        hits: list[bool] = []
+        for origin, direction, length in zip(
+            origins.tolist(), local_directions.tolist(), lengths.tolist(), strict=True
+        ):
+            location = tree.ray_cast(Vector(origin), Vector(direction), length)[0]
+            hits.append(location is not None)
+        full[rows[hits], columns[hits]] = True
 
     def _window(self, seen: Array) -> tuple[slice, slice]:
-        """The pixels between the outermost points, all of them where one is not before the camera."""
+        """Return the pixels around the points; the whole picture if a point is not in front of the camera."""
         camera = self._camera
         if seen[:, 2].min() <= camera.clip_start:
             return slice(0, camera.height), slice(0, camera.width)

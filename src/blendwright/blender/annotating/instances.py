@@ -1,7 +1,7 @@
-"""What there is to annotate: the things in a scene that have a category, each with the shapes that it is made of.
+"""The instances to annotate: objects in a scene that have a category, each with the shapes that it consists of.
 
-An object is one thing. What a collection instance, geometry nodes or particles repeat is a thing each time where the repeated object has a
-category of its own; where only the object that repeats it has one, all of it together is that object.
+An object is one instance. Collection instances, geometry nodes and particles repeat objects. Each repetition is a separate instance
+if the repeated object has a category. If only the repeating object has one, all repetitions together are that object.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,15 @@ from blendwright.values.faults import Fault
 
 Array = npt.NDArray[np.float64]
 
-# Blender fills what an id has no use for with this.
+# Blender's filler for unused parts of a persistent id.
 UNUSED = 2**31 - 1
+# Types of objects that Blender can convert to a mesh.
 TO_MESH = frozenset({"CURVE", "SURFACE", "FONT", "META"})
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Corners and triangles in their own space; `key` is equal for shapes that are the same."""
+    """Vertices and triangles in local space. Equal shapes have an equal `key`."""
 
     key: int
     vertices: Array
@@ -33,7 +34,10 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """One time that an object is shown: which one (a pointer), what tells it from others that show the same object, and its shape."""
+    """An occurrence of an object in the render. `source` is the object's pointer.
+
+    `matrix` and `random` distinguish it from other occurrences of the same object. `shape` is None if unknown.
+    """
 
     source: int
     matrix: Array
@@ -47,7 +51,7 @@ class Appearance:
 
 @dataclass(slots=True)
 class Thing:
-    """One instance. `original` is the object whose space it has."""
+    """An instance. `original` is the object whose local space it uses."""
 
     name: str
     instancer: str | None
@@ -57,46 +61,54 @@ class Thing:
     appearances: list[Appearance] = field(default_factory=list[Appearance])
 
     def world_vertices(self) -> Array:
-        placed = [
-            each.shape.vertices @ each.matrix[:3, :3].T + each.matrix[:3, 3]
-            for each in self.appearances
-            if each.shape is not None and len(each.shape.vertices)
-        ]
-        if placed:
-            return np.concatenate(placed)
+        """Return the vertices of all its shapes in the world."""
+        parts: list[Array] = []
+        for appearance in self.appearances:
+            shape, matrix = appearance.shape, appearance.matrix
+            if shape is not None and len(shape.vertices):
+                parts.append(shape.vertices @ matrix[:3, :3].T + matrix[:3, 3])
+        if parts:
+            return np.concatenate(parts)
         return np.zeros((0, 3))
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The things that a render shows, by their numbers from 1 on, and what else it shows, which has the number 0."""
+    """All that a render shows: things, numbered from 1, and appearances without category, which have the number 0."""
 
     things: list[Thing]
-    others: list[Appearance]
+    unlabelled: list[Appearance]
 
     def by_source(self) -> Mapping[int, list[tuple[int, Appearance]]]:
-        """For each object, where it is shown as a part of what, by the numbers of things."""
-        found: dict[int, list[tuple[int, Appearance]]] = {}
+        """Return for each object with a category its appearances, each with the number of its thing."""
+        numbered: dict[int, list[tuple[int, Appearance]]] = {}
         for number, thing in enumerate(self.things, 1):
-            for each in thing.appearances:
-                found.setdefault(each.source, []).append((number, each))
-        for each in self.others:
-            if each.source in found:
-                found[each.source].append((0, each))
-        return found
+            for appearance in thing.appearances:
+                numbered.setdefault(appearance.source, []).append((number, appearance))
+        for appearance in self.unlabelled:
+            if appearance.source in numbered:
+                numbered[appearance.source].append((0, appearance))
+        return numbered
 
     def needs_telling_apart(self) -> bool:
-        """Whether an object is shown as a part of several things, or also as a part of none."""
-        return any(len({number for number, _ in shown}) > 1 for shown in self.by_source().values())
+        """Return True if one object appears in several things, or both inside and outside of things."""
+        return any(len(_thing_numbers(shown)) > 1 for shown in self.by_source().values())
+
+
+def _thing_numbers(candidates: list[tuple[int, Appearance]]) -> set[int]:
+    return {number for number, _ in candidates}
 
 
 def find_things(scene: Any, depsgraph: Any, labels: Labels) -> Shown:
-    """Everything that a render shows; what has a category in the order of names; what is repeated, in Blender's own order."""
+    """Return everything that a render shows. Things are sorted by name, repetitions by Blender's identifiers.
+
+    Raise StepError if an object with a category is hidden from viewports, because its shape is then unknown.
+    """
     rendered = _rendered(scene)
     evaluated: set[int] = set()
     shapes: dict[int, Shape | None] = {}
     things: dict[tuple[Any, ...], Thing] = {}
-    others: list[Appearance] = []
+    unlabelled: list[Appearance] = []
     for entry in depsgraph.object_instances:
         source = entry.object.original
         evaluated.add(source.as_pointer())
@@ -114,59 +126,63 @@ def find_things(scene: Any, depsgraph: Any, labels: Labels) -> Shown:
         matrix: Array = np.array(entry.matrix_world, dtype=np.float64)
         random = (entry.random_id % 2**32) / (2**32 - 1)
         if category is None:
-            others.append(Appearance(source.as_pointer(), matrix, random, None))
+            unlabelled.append(Appearance(source.as_pointer(), matrix, random, None))
             continue
         thing = things.get(key)
         if thing is None:
             is_own = owner == source
             if is_own:
-                place = matrix
+                thing_matrix = matrix
             else:
-                place = np.array(owner.evaluated_get(depsgraph).matrix_world, dtype=np.float64)
+                thing_matrix = np.array(owner.evaluated_get(depsgraph).matrix_world, dtype=np.float64)
             if instancer is not None and is_own and instancer != source:
-                made_by = instancer.name
+                instancer_name = instancer.name
             else:
-                made_by = None
-            thing = things[key] = Thing(owner.name, made_by, category, place, owner)
+                instancer_name = None
+            thing = things[key] = Thing(owner.name, instancer_name, category, thing_matrix, owner)
         shape = _shape(entry.object, shapes)
         thing.appearances.append(Appearance(source.as_pointer(), matrix, random, shape))
+
     for obj in rendered.values():
         if obj.name in labels.categories and obj.as_pointer() not in evaluated:
-            message = f"object '{obj.name}' is in renders, but hidden from viewports: its shape is not known"
-            raise StepError.of(Fault.SCENE_CONFLICT, message, cure="Show it, or hide it from renders too.")
-    return Shown([things[key] for key in sorted(things)], others)
+            message = f"object '{obj.name}' is visible in renders but hidden from viewports, so its shape is unknown"
+            raise StepError.of(Fault.SCENE_CONFLICT, message, cure="Show it in viewports, or hide it from renders too.")
+    return Shown([things[key] for key in sorted(things)], unlabelled)
 
 
 def _owner(
     labels: Labels, source: Any, instancer: Any | None, number: tuple[int, ...]
 ) -> tuple[tuple[Any, ...], Any, int | None]:
-    """The key of the thing that something belongs to, the object that it is, and its category."""
-    own = labels.categories.get(source.name)
+    """Return the key of the thing that an appearance belongs to, the object of the thing, and its category."""
+    category = labels.categories.get(source.name)
     if instancer is None or instancer == source:
-        return (source.name, "", ()), source, own
-    if own is not None:
-        return (source.name, instancer.name, tuple(each for each in number if each != UNUSED)), source, own
+        return (source.name, "", ()), source, category
+    if category is not None:
+        used_parts = tuple(part for part in number if part != UNUSED)
+        return (source.name, instancer.name, used_parts), source, category
     return (instancer.name, "", ()), instancer, labels.categories.get(instancer.name)
 
 
 def _rendered(scene: Any) -> dict[int, Any]:
-    """The objects that no collection and no setting of their own hides from renders of the first view layer, by pointer."""
-    found: dict[int, Any] = {}
+    """Return the objects by pointer that neither a collection nor the object hides from renders of the first view layer."""
+    objects: dict[int, Any] = {}
 
     def walk(layer: Any) -> None:
         if layer.collection.hide_render:
             return
         if not layer.exclude:
-            found.update({obj.as_pointer(): obj for obj in layer.collection.objects if not obj.hide_render})
+            for obj in layer.collection.objects:
+                if not obj.hide_render:
+                    objects[obj.as_pointer()] = obj
         for child in layer.children:
             walk(child)
 
     walk(scene.view_layers[0].layer_collection)
-    return found
+    return objects
 
 
 def _shape(evaluated: Any, known: dict[int, Shape | None]) -> Shape | None:
-    """The shape of an evaluated object, None where it has none that is made of faces."""
+    """Return the shape of an evaluated object; None if it has no faces. `known` caches shapes by data pointer."""
     data = evaluated.data
     if data is None:
         return None
@@ -196,26 +212,29 @@ def _of_mesh(key: int, mesh: Any) -> Shape:
 
 
 def numbers_of(shown: Shown, objects: Mapping[int, int], indices: Any, places: Any | None, randoms: Any | None) -> Any:
-    """The number of the thing at each pixel, 0 for none. `objects` gives the index of each object in `indices`; `places` and `randoms` are
-    where the shown object stands and its random number, needed where `needs_telling_apart`."""
+    """Return the number of the thing at each pixel, 0 for none.
+
+    `objects` maps each object to its index in `indices`. `places` and `randoms` are the position and random number of the shown
+    object per pixel. They are required if `needs_telling_apart` returns True.
+    """
     numbers = np.zeros(indices.shape, np.int64)
     for source, candidates in shown.by_source().items():
         pixels = indices == objects.get(source, -1)
-        alike = {number for number, _ in candidates}
-        if len(alike) == 1:
-            numbers[pixels] = alike.pop()
+        thing_numbers = _thing_numbers(candidates)
+        if len(thing_numbers) == 1:
+            numbers[pixels] = thing_numbers.pop()
         elif places is not None and randoms is not None and pixels.any():
             numbers[pixels] = _nearest(candidates, places[pixels], randoms[pixels])
     return numbers
 
 
 def _nearest(shown: list[tuple[int, Appearance]], places: Any, randoms: Any) -> Any:
-    """Whose place and random number each pixel has. Two that stand at one place are told apart by the random number alone."""
-    known = np.array([[*each.location, each.random] for _, each in shown])
+    """Return for each pixel the number of the appearance with the nearest position and random number."""
+    candidates = np.array([[*appearance.location, appearance.random] for _, appearance in shown])
     values, inverse = np.unique(np.column_stack([places, randoms]).astype(np.float64), axis=0, return_inverse=True)
-    scale = 1.0 + np.abs(known[:, :3]).max()
+    scale = 1.0 + np.abs(candidates[:, :3]).max()
     best = np.empty(len(values), np.int64)
     for row, value in enumerate(values):
-        apart = np.abs(known - value)
-        best[row] = shown[int((apart[:, :3].max(axis=1) / scale + apart[:, 3]).argmin())][0]
+        distances = np.abs(candidates - value)
+        best[row] = shown[int((distances[:, :3].max(axis=1) / scale + distances[:, 3]).argmin())][0]
     return best[inverse.ravel()]

@@ -1,11 +1,11 @@
-"""Confinement of a worker: called first of all in the process, before `import bpy` and before any thread exists.
+"""Confinement of a worker. It must be applied before `import bpy` and before any thread exists.
 
-A Blender executable has threads before it runs our first line. There a launcher applies what survives exec, in time for all
-of them (`confine_before_exec`), and the worker inside adds the rest (`confine`).
+A Blender executable starts threads before it runs this project's first line. There a launcher applies the restrictions that
+survive exec, early enough for all threads (`confine_before_exec`). The worker inside adds the rest (`confine`).
 
-Afterwards the process reads only what Python and Blender need, writes only its scratch, talks only through
-descriptors it already holds, and starts, signals and inspects no other process. This package must never import
-bpy or numpy: both start threads, and those would stay outside.
+Afterwards the process reads only files that Python and Blender need, and writes only its scratch directory. It communicates only
+through descriptors that it already holds, and it starts, signals and inspects no other process. This package must never import
+bpy or numpy, because both start threads, and these would stay unconfined.
 """
 
 import platform
@@ -23,10 +23,10 @@ _applied: Confinement | None = None
 
 
 def confine(allowance: Allowance) -> Confinement:
-    """Confine this process for good, and say what holds.
+    """Confine this process permanently, and return which restrictions hold.
 
-    Missing support is no error but a lower level with a reason. A second call changes nothing, since confinement cannot be
-    widened: it returns the account of the first.
+    Missing support is not an error. It lowers the level and adds a reason. A second call changes nothing and returns the first
+    result, because confinement cannot be widened.
     """
     global _applied
     if _applied is None:
@@ -36,9 +36,9 @@ def confine(allowance: Allowance) -> Confinement:
 
 
 def confine_before_exec(allowance: Allowance, executable: Path) -> Path | None:
-    """Apply to this process what survives becoming `executable`; returns the user's home, which is out of reach then.
+    """Apply the restrictions that survive exec of `executable`. Return the user's home, which is unreachable afterwards.
 
-    What is missing is no error here: the worker that follows gives the account.
+    Missing support is not an error here. The worker reports it after exec.
     """
     _make_private(allowance.scratch)
     if sys.platform != "linux" or this_architecture() is None:
@@ -59,15 +59,15 @@ def _make_private(scratch: Path) -> None:
 def _confine(allowance: Allowance) -> Confinement:
     architecture = this_architecture()
     if sys.platform != "linux":
-        return _unconfined(f"{platform.system()} offers no confinement that a process can put on itself")
+        return _unconfined(f"{platform.system()} offers no confinement that a process can apply to itself")
     if architecture is None:
         return _unconfined(f"no system call numbers for {platform.machine()}")
 
-    from blendwright.blender.confinement.linux import confine_linux  # imports modules that only Linux has
+    from blendwright.blender.confinement.linux import confine_linux  # imports modules that exist only on Linux
 
     return confine_linux(architecture, allowance)
 
 
 def _unconfined(reason: str) -> Confinement:
-    """Nothing is in place, so no act is tried and none counts as refused."""
+    """Return an account of no confinement. Without restrictions, all acts count as not refused."""
     return Confinement("none", 0, False, False, tuple(ACTS), reason)

@@ -1,4 +1,4 @@
-"""Confinement on Linux: the layers in their order, and an honest account of which of them hold. Time is the core's to limit, by killing."""
+"""Confinement on Linux: the layers in their order, and an account of the layers that hold. The core limits time by killing the worker."""
 
 import contextlib
 import ctypes
@@ -17,45 +17,45 @@ from blendwright.blender.confinement.report import Allowance, Confinement
 from blendwright.blender.confinement.syscalls import Architecture
 
 _PR_SET_NO_NEW_PRIVS = 38
-_OPEN_FILES = 1024
+_MAX_OPEN_FILES = 1024
 
-# What Python and Blender need to run, and nothing of the user's: no home directory, /etc, /proc, /tmp or another place where
-# secrets lie. The CPU lists are read by numpy, TBB and Cycles to choose how many threads they start.
+# Paths that Python and Blender need to run. They contain no data of the user: no home directory, /etc, /proc, /tmp or other
+# location of secrets. numpy, TBB and Cycles read the CPU lists to choose their number of threads.
 _SYSTEM = (
     *("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts"),
     *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat"),
     *("/sys/devices/system/cpu", "/sys/devices/system/node"),
 )
-# What the process may read about itself: the C library looks up its own stack, numpy and Blender 5.2 their own figures, and we our
-# memory. Not the directory: the network, the mounts and the control groups of the whole machine are in it too.
+# Files that the process may read about itself. The C library reads its stack, numpy and Blender 5.2 their figures, the worker its
+# memory. The directory itself is not included, because it shows the machine's network, mounts and control groups.
 _ITSELF = tuple(Path("/proc/self") / name for name in ("maps", "stat", "statm", "status"))
 
-# To start a program the kernel also runs the dynamic linker, or the interpreter of a script.
+# Directories with programs. To start one, the kernel also runs the dynamic linker, or the interpreter of a script.
 _PROGRAMS = tuple(map(Path, ("/usr", "/lib", "/lib64", "/bin")))
 
 _DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom"))
 
 
 def confine_linux(architecture: Architecture, allowance: Allowance) -> Confinement:
-    """Apply every layer that the kernel offers, then try to break out."""
+    """Apply every layer that the kernel offers, then try forbidden acts."""
     missing: list[str] = []
     allowed = (*_may_read(allowance), *(path for path, _ in allowance.files))
     surroundings = selftest.Surroundings(allowance.scratch.resolve(), allowed, allowance.home or home_of_user())
 
-    # Landlock holds for the thread that asks for it and for threads it starts later, not for those that run already.
-    # Where files are out of reach before we ask, a launcher has seen to it: every thread descends from what it restricted.
-    threads = Path("/proc/self/task").stat().st_nlink - 2  # not a listing, which a launcher has put out of reach
+    # Landlock applies to the calling thread and to threads that it starts later, not to other running threads.
+    # If files are already unreachable, a launcher restricted the process, and every thread descends from it.
+    threads = Path("/proc/self/task").stat().st_nlink - 2  # a launcher makes listing the directory impossible
     if threads > 1 and selftest.acts_not_refused(surroundings, selftest.ON_FILES):
-        missing.append(f"{threads - 1} threads were running before confinement and keep their access to files")
+        missing.append(f"{threads - 1} threads started before confinement and keep their access to files")
 
     limited = _limit(allowance, missing)
     version = _restrict_files(allowance, missing)
-    # Last, because the filter refuses the calls that the other layers are made of.
+    # Install the filter last, because it refuses the calls that the other layers need.
     filtered = _filter_calls(architecture, missing)
 
     not_refused = selftest.acts_not_refused(surroundings)
     if not_refused:
-        missing.append("the self-test got through with " + ", ".join(not_refused))
+        missing.append("the self-test found acts that were not refused: " + ", ".join(not_refused))
     if not missing:
         level = "full"
     elif version or filtered:
@@ -66,8 +66,9 @@ def confine_linux(architecture: Architecture, allowance: Allowance) -> Confineme
 
 
 def before_exec(allowance: Allowance, executable: Path) -> None:
-    """Restrict this process to what `executable`, the program it is about to become, needs. The filter of calls cannot come
-    yet: it would refuse the exec itself.
+    """Restrict this process to the needs of `executable`, the program that it is about to become.
+
+    The filter of calls must come later, because it would refuse the exec itself.
     """
     missing: list[str] = []
     _limit(allowance, missing)
@@ -75,20 +76,21 @@ def before_exec(allowance: Allowance, executable: Path) -> None:
 
 
 def _may_read(allowance: Allowance) -> tuple[Path, ...]:
+    """Return the paths that the worker may read."""
     return tuple(path.resolve() for path in (*_needed_to_run(), *allowance.readable))
 
 
 def _needed_to_run() -> tuple[Path, ...]:
-    """Directories and files to read; some may not exist on this machine."""
+    """Return directories and files that Python and Blender read. Some may not exist on this machine."""
     python = [Path(sys.prefix), Path(sys.base_prefix)]
     if site.ENABLE_USER_SITE:
         python.append(Path(site.getusersitepackages()))
-    # The package itself is elsewhere when it is installed from a source tree.
-    return (*map(Path, _SYSTEM), *_ITSELF, *python, *map(Path, blendwright.__path__), *_places_of("bpy"))
+    # A package installed from a source tree is in another directory.
+    return (*map(Path, _SYSTEM), *_ITSELF, *python, *map(Path, blendwright.__path__), *_directories_of("bpy"))
 
 
-def _places_of(module: str) -> tuple[Path, ...]:
-    """Where a module would be loaded from, without loading it."""
+def _directories_of(module: str) -> tuple[Path, ...]:
+    """Return the directories of a module without importing it."""
     spec = importlib.util.find_spec(module)
     if spec is None:
         return ()
@@ -100,6 +102,7 @@ def _places_of(module: str) -> tuple[Path, ...]:
 
 
 def _limit(allowance: Allowance, missing: list[str]) -> bool:
+    """Set no_new_privs and the resource limits. On failure, append the reason to `missing` and return False."""
     try:
         forbid_new_privileges()
         limit_resources(allowance)
@@ -110,7 +113,7 @@ def _limit(allowance: Allowance, missing: list[str]) -> bool:
 
 
 def forbid_new_privileges() -> None:
-    """Landlock and seccomp ask for this of everyone but root; with it no setuid program helps either."""
+    """Set no_new_privs. Landlock and seccomp require it except from root, and it makes setuid programs ineffective."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
@@ -122,11 +125,11 @@ def prctl(option: int, value: int) -> None:
 
 
 def limit_resources(allowance: Allowance) -> None:
-    """Lower the limits for good; one that is already lower stays as it is."""
+    """Lower the limits permanently. A limit that is already lower stays."""
     for kind, requested in (
         (resource.RLIMIT_AS, allowance.address_space),
         (resource.RLIMIT_FSIZE, allowance.file_size),
-        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_NOFILE, _MAX_OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
     ):
         _, hard = resource.getrlimit(kind)
@@ -138,6 +141,7 @@ def limit_resources(allowance: Allowance) -> None:
 
 
 def _restrict_files(allowance: Allowance, missing: list[str], may_run: Sequence[Path] = ()) -> int:
+    """Apply Landlock and return its version; 0 if it failed. Append each deficiency to `missing`."""
     _pin(_ITSELF)
     rules = [(path, landlock.READ) for path in _may_read(allowance)]
     rules += [(path, landlock.RUN) for path in may_run]
@@ -158,14 +162,17 @@ def _restrict_files(allowance: Allowance, missing: list[str], may_run: Sequence[
 
 
 def _pin(files: Sequence[Path]) -> None:
-    """Keep files of /proc as they are for the life of the process, over exec too: a rule is for an inode, and once the kernel has
-    forgotten one that nobody holds, the next lookup makes another, which no rule allows."""
+    """Keep files of /proc open for the life of the process, also over exec.
+
+    A rule applies to an inode. The kernel drops an inode that no process holds, and the next lookup creates another without a rule.
+    """
     for path in files:
         with contextlib.suppress(OSError):
             os.set_inheritable(os.open(path, os.O_PATH), True)
 
 
 def _filter_calls(architecture: Architecture, missing: list[str]) -> bool:
+    """Install the seccomp filter. On failure, append the reason to `missing` and return False."""
     try:
         seccomp.install(architecture)
     except OSError as error:
@@ -175,7 +182,7 @@ def _filter_calls(architecture: Architecture, missing: list[str]) -> bool:
 
 
 def home_of_user() -> Path | None:
-    """The home directory of the user, whatever HOME says; a user without an entry has none."""
+    """Return the user's home directory from the user database, independent of HOME; None without an entry."""
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()
     except KeyError:

@@ -1,49 +1,49 @@
-"""What confinement is asked for, and what a worker says about its own."""
+"""The access that a worker asks for, and the account of its confinement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# A single file that may be read: its path, and the device and inode that it must have, since a path may lead elsewhere by now.
+# A single readable file: its path, and its expected device and inode, because the path may lead to another file by now.
 File = tuple[Path, tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a worker may have besides what Python and Blender need to run: a directory to write to, what to read, and how much."""
+    """The access of a worker in addition to the needs of Python and Blender: a directory to write, files to read, and limits."""
 
     scratch: Path
 
     readable: Sequence[Path] = ()
-    """Further directories."""
+    """Further directories that the worker may read."""
 
     files: Sequence[File] = ()
 
     address_space: int = 16 << 30
-    """Bytes. Not memory: Blender reserves far more than it touches, and needs 6 GB to start comfortably."""
+    """Limit in bytes. Blender reserves far more than the memory it uses, and needs 6 GB to start reliably."""
 
     file_size: int = 4 << 30
-    """Bytes of one file."""
+    """Maximum size of one file in bytes."""
 
     home: Path | None = None
-    """The user's home directory, for the self-test, where a launcher has put the means to find it out of reach."""
+    """The user's home directory for the self-test, if a launcher has already made the user database unreachable."""
 
 
 @dataclass(frozen=True)
 class Confinement:
-    """Which layers hold. Goes into the Blender profile, so that the core can refuse `safe` Python without them."""
+    """An account of the layers that hold. It is part of the Blender profile, so that the core can refuse `safe` Python without them."""
 
     level: str
-    """`full`: every layer holds and every forbidden act was refused; `partial`: some do; `none`."""
+    """`full`: every layer holds and refuses every forbidden act; `partial`: some layers hold; `none`: no layer holds."""
 
     landlock_abi: int
-    """The version of Landlock that guards files, 0 when none does."""
+    """The version of Landlock that restricts files; 0 without Landlock."""
 
     seccomp: bool
     rlimits: bool
 
     selftest: tuple[str, ...]
-    """Forbidden acts that were not refused; empty when all were."""
+    """Names of forbidden acts that were not refused; empty if all were refused."""
 
     reason: str | None
-    """Why the level is not full, for people."""
+    """The reason for a level below full, in words; None for full."""

@@ -1,4 +1,4 @@
-"""Turns the list of system calls into a seccomp filter and installs it. Which calls it knows stands in `syscalls`."""
+"""Construction and installation of a seccomp filter from the list of system calls in `syscalls`."""
 
 import ctypes
 import errno
@@ -28,14 +28,14 @@ _CLONE_NEW_NAMESPACE = 0x7E020000  # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, 
 
 _PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA = 15, 16, 0x53564D41
 
-# Not among them: F_SETOWN, F_SETOWN_EX and F_SETSIG, by which the kernel would send a signal on our behalf.
+# F_SETOWN, F_SETOWN_EX and F_SETSIG are not included, because with them the kernel would send a signal for this process.
 _FCNTL_COMMANDS = (
     *(0, 1, 2, 3, 4),  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL
     *(5, 6, 7, 36, 37, 38),  # F_GETLK, F_SETLK, F_SETLKW and the same for open file descriptions
     *(1030, 1033, 1034),  # F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS
 )
 
-# Not among them: TIOCSTI, which types into the terminal of whoever started us.
+# TIOCSTI is not included, because it types into the terminal from which the user started the process.
 _IOCTL_REQUESTS = (
     *(0x5401, 0x802C542A, 0x5413),  # TCGETS, TCGETS2 (isatty) and TIOCGWINSZ
     *(0x541B, 0x5421, 0x5450, 0x5451),  # FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
@@ -43,7 +43,7 @@ _IOCTL_REQUESTS = (
 
 
 class Instruction(NamedTuple):
-    """One instruction; jumps are relative to the next one."""
+    """An instruction of the filter. Jumps are relative to the next instruction."""
 
     code: int
     if_true: int
@@ -71,27 +71,29 @@ _REFUSE = _answer(_ERRNO | errno.EPERM)
 
 
 def _argument_in(index: int, *values: int) -> list[Instruction]:
-    """Allowed when the argument (32 bits, as the kernel reads it) is one of the values."""
+    """Return instructions that allow a call if an argument (32 bits, as the kernel reads it) is one of the values."""
     comparisons = [Instruction(_JUMP_EQUAL, len(values) - position, 0, value) for position, value in enumerate(values)]
     return [_load(_low_word(index)), *comparisons, _REFUSE, _answer(_ALLOW)]
 
 
 def _flags_within(index: int, *, needed: int, refused: int) -> list[Instruction]:
-    """Allowed when the flags in the argument hold `needed` and none of `refused`."""
+    """Return instructions that allow a call if the flags in an argument contain `needed` and none of `refused`."""
     checks = [Instruction(_JUMP_ANY_BIT, 0, 1, needed), Instruction(_JUMP_ANY_BIT, 0, 1, refused)]
     return [_load(_low_word(index)), *checks, _REFUSE, _answer(_ALLOW)]
 
 
 def _arguments_zero(*indices: int) -> list[Instruction]:
-    """Allowed when all of these arguments (64 bits) are zero."""
+    """Return instructions that allow a call if all of these arguments (64 bits) are zero."""
     body: list[Instruction] = []
-    for word in (_low_word(index) + half for index in indices for half in (0, 4)):
-        body += [_load(word), Instruction(_JUMP_EQUAL, 1, 0, 0), _REFUSE]
+    for index in indices:
+        for half in (0, 4):
+            word = _low_word(index) + half
+            body += [_load(word), Instruction(_JUMP_EQUAL, 1, 0, 0), _REFUSE]
     return [*body, _answer(_ALLOW)]
 
 
 def conditions(own_pid: int) -> dict[str, list[Instruction]]:
-    """The calls that are allowed for some arguments only, with what ends in an answer whatever the arguments are."""
+    """Return the calls that are allowed only for some arguments, each with instructions that always end in an answer."""
     return {
         "clone": _flags_within(0, needed=_CLONE_THREAD, refused=_CLONE_NEW_NAMESPACE),
         "kill": _argument_in(0, own_pid),
@@ -99,15 +101,15 @@ def conditions(own_pid: int) -> dict[str, list[Instruction]]:
         "prctl": _argument_in(0, _PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA),
         "fcntl": _argument_in(1, *_FCNTL_COMMANDS),
         "ioctl": _argument_in(1, *_IOCTL_REQUESTS),
-        # Mesa learns which CPUs share a cache by moving its thread over them; a thread other than the main one may not.
+        # Mesa finds CPUs that share a cache by moving its thread over them. Only the main thread may do this.
         "sched_setaffinity": _argument_in(0, 0, own_pid),
-        # Reading our own limits; a pid would reach the parent's, a new value would lift ours.
+        # Only reading of the process's limits. A pid would reach the parent's limits, and a new value would raise them.
         "prlimit64": _arguments_zero(0, 2),
     }
 
 
 def build_filter(architecture: Architecture, own_pid: int) -> list[Instruction]:
-    """The whole filter: foreign ABIs end the process, listed calls get their answer, all others EPERM."""
+    """Return the whole filter. Foreign ABIs end the process, listed calls get their answer, all other calls get EPERM."""
     program = [
         _load(_OFFSET_ARCHITECTURE),
         Instruction(_JUMP_EQUAL, 1, 0, _AUDIT_ARCHITECTURE[architecture]),
@@ -117,8 +119,11 @@ def build_filter(architecture: Architecture, own_pid: int) -> list[Instruction]:
     if architecture == "x86_64":
         program += [Instruction(_JUMP_GREATER_EQUAL, 0, 1, _X32_BIT), _answer(_KILL_PROCESS)]
 
-    answers = [(ALLOWED, _ALLOW), (PRETENDED, _ERRNO), (ABSENT, _ERRNO | errno.ENOSYS)]
-    bodies = {name: [_answer(value)] for names, value in answers for name in names} | conditions(own_pid)
+    bodies: dict[str, list[Instruction]] = {}
+    for names, value in ((ALLOWED, _ALLOW), (PRETENDED, _ERRNO), (ABSENT, _ERRNO | errno.ENOSYS)):
+        for name in names:
+            bodies[name] = [_answer(value)]
+    bodies |= conditions(own_pid)
     for name, body in bodies.items():
         call_number = number(name, architecture)
         if call_number is not None:
@@ -128,7 +133,7 @@ def build_filter(architecture: Architecture, own_pid: int) -> list[Instruction]:
 
 
 def install(architecture: Architecture) -> None:
-    """Put the filter on every thread of this process; needs no_new_privs. An OSError says that the kernel would not."""
+    """Put the filter on every thread of this process. This needs no_new_privs. Raise OSError if the kernel refuses."""
     program = build_filter(architecture, os.getpid())
     code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code, len(code))
@@ -140,4 +145,4 @@ def install(architecture: Architecture) -> None:
         ctypes.byref(argument),
     )
     if unsynchronised:
-        raise OSError(errno.ESRCH, f"seccomp: thread {unsynchronised} has a filter of its own")
+        raise OSError(errno.ESRCH, f"seccomp: thread {unsynchronised} has another filter")

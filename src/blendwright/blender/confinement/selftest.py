@@ -1,7 +1,7 @@
-"""Tries forbidden acts for real and names those that were not refused.
+"""A self-test that tries forbidden acts and names the acts that the kernel did not refuse.
 
-Each act must be harmless when it succeeds: a child ends at once, a file is removed, a signal is the empty one,
-and a call that would change the process is made with arguments that the kernel turns down.
+Each act must be harmless if it succeeds. A child ends immediately, a file is deleted, and a signal is the empty one.
+A call that would change the process uses arguments that the kernel rejects.
 """
 
 import ctypes
@@ -21,22 +21,22 @@ _DISCARD_PORT = 9
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the acts need to know, gathered before confinement hides it."""
+    """Paths that the acts need, collected before confinement hides them."""
 
     scratch: Path
     readable: tuple[Path, ...]
     home: Path | None
 
     def outside(self, path: Path) -> bool:
-        """Whether no rule covers the path, so that a refusal can be expected."""
-        return not any(path.is_relative_to(allowed) for allowed in (self.scratch, *self.readable))
+        """Return True if no rule covers the path, so that a refusal is expected."""
+        return not any(map(path.is_relative_to, (self.scratch, *self.readable)))
 
 
 Act = Callable[[Surroundings], bool]
 
 
 def _reaches_kernel(name: str, *arguments: object) -> bool:
-    """Whether a call passes the filter: the kernel itself objects to these arguments in other words than EPERM."""
+    """Return True if a call passes the filter. The kernel rejects these arguments with an error other than EPERM."""
     try:
         syscall(name, *arguments)
     except OSError as error:
@@ -138,13 +138,17 @@ ACTS: dict[str, Act] = {
 }
 
 
-# Those that Landlock alone refuses.
+# Acts that only Landlock refuses.
 ON_FILES = ("read_system_file", "read_home", "read_parent_environment", "read_mounts", "read_network", "write_outside")
 
 
 def acts_not_refused(surroundings: Surroundings, names: Collection[str] = ACTS.keys()) -> tuple[str, ...]:
-    """The names of the acts that succeeded, in the order of `ACTS`; tries only those of `names`."""
-    return tuple(name for name, act in ACTS.items() if name in names and _succeeds(act, surroundings))
+    """Return the names of the acts that succeeded, in the order of `ACTS`. Try only acts in `names`."""
+    not_refused: list[str] = []
+    for name, act in ACTS.items():
+        if name in names and _succeeds(act, surroundings):
+            not_refused.append(name)
+    return tuple(not_refused)
 
 
 def _succeeds(act: Act, surroundings: Surroundings) -> bool:

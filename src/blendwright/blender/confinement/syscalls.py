@@ -1,7 +1,8 @@
-"""The system calls that confinement speaks of: the numbers of each, by what the filter of a confined worker answers.
+"""System calls of the confinement: their numbers, grouped by the answer of a confined worker's filter.
 
-What is allowed is what Python, numpy and Blender 5.0 were seen to need for scenes, renders and file exchange. A call belongs
-there only if it cannot reach another process, the network or a file that Landlock does not guard. Calls that are not listed answer EPERM.
+The allowed calls are those that Python, numpy and Blender 5.0 were observed to need for scenes, renders and file exchange.
+An allowed call must not reach another process, the network, or a file that Landlock does not protect. Calls without an entry
+answer EPERM.
 """
 
 import ctypes
@@ -12,7 +13,7 @@ from typing import Literal
 
 Architecture = Literal["x86_64", "aarch64"]
 
-# Facts of the kernel's ABI, one for each architecture in this order; None stands for a call that the architecture never had.
+# The numbers of a call in the kernel's ABI, in the order of `_ARCHITECTURES`. None means that the architecture lacks the call.
 Numbers = tuple[int | None, int | None]
 _ARCHITECTURES: tuple[Architecture, ...] = ("x86_64", "aarch64")
 _MACHINES: dict[str, Architecture] = {
@@ -59,7 +60,7 @@ ALLOWED: dict[str, Numbers] = {
     "pipe": (22, None),
     "pipe2": (293, 59),
     "eventfd2": (290, 19),
-    # By path: Landlock decides which. `stat` and `readlink` it cannot refuse, so names and sizes can be learnt.
+    # Calls with a path. Landlock decides about them, except `stat` and `readlink`, so names and sizes stay visible.
     "openat": (257, 56),
     "access": (21, None),
     "faccessat": (269, 48),
@@ -139,7 +140,7 @@ ALLOWED: dict[str, Numbers] = {
     "getrusage": (98, 165),
 }
 
-# Allowed for some arguments only, which `seccomp.conditions` has.
+# Calls that are allowed only with the arguments in `seccomp.conditions`.
 CONDITIONAL: dict[str, Numbers] = {
     "clone": (56, 220),
     "kill": (62, 129),
@@ -151,7 +152,7 @@ CONDITIONAL: dict[str, Numbers] = {
     "prlimit64": (302, 261),
 }
 
-# USD calls chmod on what it writes and gives up when refused; the answer is "done", and nothing is done.
+# Calls that report success without doing anything. USD calls chmod on written files and fails if it is refused.
 PRETENDED: dict[str, Numbers] = {
     "chmod": (90, None),
     "fchmod": (91, 52),
@@ -159,11 +160,11 @@ PRETENDED: dict[str, Numbers] = {
     "fchmodat2": (452, 452),
 }
 
-# What a kernel may lack, and libraries can do without. glibc asks for clone3 first, whose flags a filter cannot see, and falls back
-# to clone. Files in memory that are mapped and closed again would count as nobody's memory; Blender makes none.
+# Calls that a kernel may lack, so libraries work without them. glibc tries clone3 first, whose flags a filter cannot see, and falls
+# back to clone. No process would account for the memory of a mapped and closed memfd, and Blender creates none.
 ABSENT: dict[str, Numbers] = {"clone3": (435, 435), "memfd_create": (319, 279)}
 
-# Refused like all that is not listed: confinement makes them before the filter is there, or tries whether they are refused.
+# Calls that are refused like unlisted ones. Confinement itself makes them before it installs the filter, or tests the refusal.
 REFUSED: dict[str, Numbers] = {
     "execve": (59, 221),
     "io_uring_setup": (425, 425),
@@ -179,19 +180,19 @@ _NUMBERS = ALLOWED | CONDITIONAL | PRETENDED | ABSENT | REFUSED
 
 
 def this_architecture() -> Architecture | None:
-    """The architecture of this process, or None when there are no numbers for it."""
+    """Return the architecture of this process; None if there are no numbers for it."""
     if sys.maxsize > 2**32:
         return _MACHINES.get(platform.machine())
     return None
 
 
 def number(name: str, architecture: Architecture) -> int | None:
-    """The number of a call, None when the architecture does not have it; an unknown name is a KeyError."""
+    """Return the number of a call; None if the architecture does not have it. Raise KeyError for an unknown name."""
     return _NUMBERS[name][_ARCHITECTURES.index(architecture)]
 
 
 def syscall(name: str, *arguments: object) -> int:
-    """Make the call with ctypes arguments; a failure is an OSError."""
+    """Make the call with ctypes arguments and return its result. Raise OSError on failure."""
     architecture = this_architecture()
     if architecture is None:
         call_number = None

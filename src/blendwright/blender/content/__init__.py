@@ -1,4 +1,4 @@
-"""The content of a scene as named values, for comparing what two Blenders make of it, where hashes cannot be compared."""
+"""The content of a scene as named values. It serves to compare scenes between two Blenders, whose hashes are not comparable."""
 
 from blendwright.blender.content.listing import write_content
 

@@ -1,26 +1,28 @@
-"""What an object comes to after modifiers, constraints, drivers and animation: where it stands, and measures of its geometry.
+"""The evaluated state of an object, after modifiers, constraints, drivers and animation: its matrix and measures of its geometry.
 
-Measures do not depend on the order of vertices, which some modifiers choose anew each time.
+Measures do not depend on the order of vertices, because some modifiers change it at every evaluation.
 """
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from blendwright.blender.scene.geometry.evaluation import COUNTS, Evaluation
 
+# Types of objects with geometry.
 _GEOMETRY = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META", "CURVES", "POINTCLOUD", "VOLUME", "GREASEPENCIL"})
 
 
 class Measures(Evaluation):
-    """Evaluated objects of the current scene."""
+    """Measures of evaluated objects of the current scene."""
 
     def of(self, obj: Any) -> dict[str, Any] | None:
-        """None for an object that the scene does not evaluate."""
+        """Return the values of an object; None if the scene does not evaluate it."""
         evaluated = self.evaluated(obj)
         if not evaluated.is_evaluated:
             return None
-        values: dict[str, Any] = {"matrix_world": [number for row in evaluated.matrix_world for number in row]}
+        values: dict[str, Any] = {"matrix_world": [*chain.from_iterable(evaluated.matrix_world)]}
         if obj.type in _GEOMETRY:
             facts = self.geometry_facts(obj)
         else:
@@ -45,7 +47,7 @@ def _mesh_measures(mesh: Any) -> dict[str, Any]:
     with np.errstate(over="ignore", invalid="ignore"):
         center, spread = points.mean(axis=0), points.std(axis=0)
     return {
-        "vertex_center": [float(value) for value in center],
-        "vertex_spread": [float(value) for value in spread],
+        "vertex_center": center.tolist(),
+        "vertex_spread": spread.tolist(),
         "area": float(areas.sum(dtype=np.float64)),
     }

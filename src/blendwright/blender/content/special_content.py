@@ -1,6 +1,7 @@
-"""Content that the layout of a type does not lead to: nodes and their sockets, inputs of modifiers, shapes, poses, texts, members.
+"""Content beyond the layout of a type: nodes and sockets, modifier inputs, shape keys, poses, texts, collection members.
 
-Sockets go by their names and only where they are in use: their identifiers, and sockets for other data types, differ between Blenders.
+Sockets are listed by name, and only if they are in use. Their identifiers, and sockets for other data types, differ between
+versions of Blender.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,14 +13,14 @@ from blendwright.blender.content.structs import FREE, BlockStructs, joined, labe
 from blendwright.blender.fingerprint.identity import layer_collections, layer_flags
 from blendwright.blender.fingerprint.type_layouts import bases
 
-# Types and properties that whoever compares treats in a way of their own.
+# Types and properties that a comparison treats specially.
 LINKS, IDENTIFIER = "links", "identifier"
 
 Reader = Callable[[BlockStructs, str, Any], None]
 
 
 def read_special(structs: BlockStructs, block: Any) -> None:
-    """What there is besides the layouts, of a datablock and of the node tree in it."""
+    """Add the content beyond the layouts, of a datablock and of its embedded node tree."""
     for name in bases(block.bl_rna):
         if name in READERS:
             READERS[name](structs, "", block)
@@ -29,28 +30,32 @@ def read_special(structs: BlockStructs, block: Any) -> None:
 
 
 def _tree(structs: BlockStructs, path: str, tree: Any) -> None:
-    links = [
-        [*_end(link.from_node, link.from_socket), *_end(link.to_node, link.to_socket), link.is_muted]
-        for link in tree.links
-    ]
+    """Add the nodes, sockets, links and interface of a node tree."""
+    links: list[list[Any]] = []
+    for link in tree.links:
+        start, end = _end(link.from_node, link.from_socket), _end(link.to_node, link.to_socket)
+        links.append([*start, *end, link.is_muted])
     structs.add(joined(path, "links"), LINKS, {"links": sorted(links)})
     for node in tree.nodes:
-        place = joined(path, f"nodes[{node.name}]")
-        structs.struct(place, node)
+        node_path = joined(path, f"nodes[{node.name}]")
+        structs.struct(node_path, node)
         for side in ("inputs", "outputs"):
-            in_use = [socket for socket in getattr(node, side) if socket.enabled and not socket.is_unavailable]
-            for label, socket in labelled(in_use):
-                structs.add(f"{place}.{side}[{label}]", _socket_type(socket), _socket_values(socket))
+            for label, socket in labelled(filter(_is_in_use, getattr(node, side))):
+                structs.add(f"{node_path}.{side}[{label}]", _socket_type(socket), _socket_values(socket))
     structs.items(joined(path, "interface"), tree.interface.items_tree)
 
 
+def _is_in_use(socket: Any) -> bool:
+    return socket.enabled and not socket.is_unavailable
+
+
 def _end(node: Any, socket: Any) -> tuple[str, str, str]:
-    """Both names of a socket: a Blender may have changed one of them."""
+    """Return the node and both names of a socket, because a version of Blender may have changed one of them."""
     return node.name, socket.name, socket.identifier
 
 
 def _socket_type(socket: Any) -> str:
-    # Subtypes (NodeSocketFloatFactor …) say how a value is shown.
+    # Subtypes such as NodeSocketFloatFactor only define how Blender shows a value.
     return f"NodeSocket {socket.type}"
 
 
@@ -63,21 +68,31 @@ def _socket_values(socket: Any) -> dict[str, Any]:
 
 
 def _object(structs: BlockStructs, path: str, owner: Any) -> None:
-    slots = owner.material_slots
-    linked = [slot.material.name if slot.material else None for slot in slots if slot.link == "OBJECT"]
+    linked: list[str | None] = []
+    for slot in owner.material_slots:
+        if slot.link != "OBJECT":
+            continue
+        if slot.material:
+            linked.append(slot.material.name)
+        else:
+            linked.append(None)
     structs.add(path, "Object", {"material_slots": linked})
     for modifier in owner.modifiers:
         if modifier.type == "NODES" and modifier.node_group is not None:
-            place = joined(path, f"modifiers[{modifier.name}].inputs")
-            structs.add(place, FREE, dict(_modifier_inputs(modifier)))
+            inputs_path = joined(path, f"modifiers[{modifier.name}].inputs")
+            structs.add(inputs_path, FREE, dict(_modifier_inputs(modifier)))
     if owner.pose is not None:
         structs.items("pose.bones", owner.pose.bones)
 
 
+def _is_value_input(item: Any) -> bool:
+    return item.item_type == "SOCKET" and item.in_out == "INPUT" and item.socket_type != "NodeSocketGeometry"
+
+
 def _modifier_inputs(modifier: Any) -> Iterator[tuple[str, Any]]:
-    items = [item for item in modifier.node_group.interface.items_tree if item.item_type == "SOCKET"]
-    inputs = [item for item in items if item.in_out == "INPUT" and item.socket_type != "NodeSocketGeometry"]
-    # From Blender 5.2 on they are RNA; before, custom properties of the modifier.
+    """Yield the inputs of a node group modifier with their values."""
+    inputs = filter(_is_value_input, modifier.node_group.interface.items_tree)
+    # From Blender 5.2 on, inputs are RNA properties. Before, they are custom properties of the modifier.
     rna = getattr(getattr(modifier, "properties", None), "inputs", None)
     for label, item in labelled(inputs):
         value: Any
@@ -86,14 +101,16 @@ def _modifier_inputs(modifier: Any) -> Iterator[tuple[str, Any]]:
         else:
             value = modifier.get(item.identifier)
             if item.socket_type == "NodeSocketMenu" and isinstance(value, int):
-                shown = modifier.id_properties_ui(item.identifier).as_dict().get("items", ())
-                value = next((entry[0] for entry in shown if entry[-1] == value), value)
+                entries = modifier.id_properties_ui(item.identifier).as_dict().get("items", ())
+                names = {entry[-1]: entry[0] for entry in reversed(entries)}
+                value = names.get(value, value)
         if item.socket_type == "NodeSocketBool" and value is not None:
             value = bool(value)
         yield label, _plain_or_name(value)
 
 
 def _plain_or_name(value: Any) -> Any:
+    """Return a datablock's name, or another value as JSON."""
     if hasattr(value, "name"):
         return value.name
     return plain(value)
@@ -104,14 +121,14 @@ def _mesh(structs: BlockStructs, path: str, mesh: Any) -> None:
     starts = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_start", starts)
     structs.add("faces", FREE, {"starts": structs.arrays.add(starts)})
-    places: list[int] = []
+    groups: list[int] = []
     weights: list[float] = []
     for index, vertex in enumerate(mesh.vertices):
         for group, weight in sorted((item.group, item.weight) for item in vertex.groups):
-            places += (index, group)
+            groups += (index, group)
             weights.append(weight)
-    if places:
-        entry = {"places": structs.arrays.add(np.array(places, np.int32), 2)}
+    if groups:
+        entry = {"places": structs.arrays.add(np.array(groups, np.int32), 2)}
         structs.add("weights", FREE, entry | {"weights": structs.arrays.add(np.array(weights, np.float32))})
 
 
@@ -133,8 +150,9 @@ def _scene(structs: BlockStructs, path: str, scene: Any) -> None:
     for layer in scene.view_layers:
         if layer.layer_collection is not None:
             for names, node in layer_collections(layer):
-                if any(flags := layer_flags(node)):
-                    values = {"flags": [plain(flag) for flag in flags]}
+                flags = layer_flags(node)
+                if any(flags):
+                    values = {"flags": [*map(plain, flags)]}
                     structs.add(f"view_layers[{layer.name}].collections[{'/'.join(names)}]", FREE, values)
 
 
@@ -143,10 +161,13 @@ def _text(structs: BlockStructs, path: str, text: Any) -> None:
 
 
 def _animation_curves(structs: BlockStructs, path: str, action: Any) -> None:
-    """Keyframes by the property that they animate."""
+    """Add the F-curves of an action by the property that they animate."""
     if hasattr(action, "layers"):
-        bags = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
-        curves = [curve for bag in bags for curve in bag.fcurves]
+        curves: list[Any] = []
+        for layer in action.layers:
+            for strip in layer.strips:
+                for bag in strip.channelbags:
+                    curves += bag.fcurves
     else:
         curves = list(action.fcurves)
     for curve in curves:

@@ -1,7 +1,7 @@
-"""One datablock as structs by their path, each with its RNA type and its values by property.
+"""The structs of a datablock by path, each with its RNA type and its values by property.
 
-Goes by the same rules as the fingerprint about what is content (`fingerprint/exclusions.py`), but keeps names instead of order, so that
-another Blender, whose types have more or fewer properties, can be compared with it. Must never write.
+The rules of the fingerprint about content apply (`fingerprint/exclusions.py`). This module keeps names instead of order, so that
+the result is comparable with another Blender, whose types have more or fewer properties. It must never write.
 """
 
 from collections.abc import Iterable
@@ -34,9 +34,9 @@ from blendwright.blender.fingerprint.walk import reference
 
 import numpy as np  # isort: skip
 
-_DEEPEST = 24
+_MAX_PART_DEPTH = 24
 PRESENT = "present"
-# The type that stands for properties which are there or not, whatever the version of Blender.
+# The type of properties that may exist or not, independent of the version of Blender.
 FREE = "properties"
 
 Struct = dict[str, Any]
@@ -44,19 +44,20 @@ Struct = dict[str, Any]
 
 @cache
 def _layout(cls: type, instance_type: str) -> list[TypeLayout]:
-    """A place for the layout of a class: classes may share a name, instances make the layout."""
+    """Return a cached list for the layout of a class. It is empty until an instance exists, because a layout needs one."""
     return []
 
 
 def layout_of(struct: Any) -> TypeLayout:
-    place = _layout(struct.__class__, struct.bl_rna.identifier)
-    if not place:
-        place.append(TypeLayout(struct.bl_rna, struct))
-    return place[0]
+    """Return the layout of a struct's type."""
+    cached = _layout(struct.__class__, struct.bl_rna.identifier)
+    if not cached:
+        cached.append(TypeLayout(struct.bl_rna, struct))
+    return cached[0]
 
 
 class BlockStructs:
-    """Collects the structs of one datablock."""
+    """A collector of the structs of one datablock."""
 
     def __init__(self, block: Any, arrays: ArrayFile) -> None:
         self.arrays = arrays
@@ -68,14 +69,14 @@ class BlockStructs:
         self._depth = 0
 
     def add(self, path: str, type_name: str, values: dict[str, Any]) -> None:
-        """Values of a struct; those of one that is there already are completed."""
+        """Add values of a struct. Values of an existing struct are extended."""
         entry = self.structs.setdefault(path, {"type": type_name, "values": {}})
         entry["values"].update(values)
 
     def struct(self, path: str, struct: Any) -> None:
-        """All of a struct by its layout, and its parts."""
+        """Add all of a struct by its layout, and its parts."""
         self._depth += 1
-        if self._depth <= _DEEPEST:
+        if self._depth <= _MAX_PART_DEPTH:
             layout = layout_of(struct)
             self.add(path, layout.name, self._values(layout, struct))
             if layout.parts:
@@ -93,29 +94,41 @@ class BlockStructs:
             animated = {}
         names = [*layout.scalar_names, *layout.float_names, *layout.vector_names]
         if self._depth > 1 and is_block(struct.bl_rna):
-            names.remove("name")  # nobody sees it, and every Blender gives another one
-        values = {name: plain(getattr(struct, name)) for name in names if name not in animated}
-        values |= {name: sorted(getattr(struct, name)) for name in layout.flags}
-        values |= {name: canonical_path(getattr(struct, name), struct.id_data) for name in layout.paths}
+            names.remove("name")  # an embedded datablock's name is invisible and differs between Blenders
+
+        values: dict[str, Any] = {}
+        for name in names:
+            if name not in animated:
+                values[name] = plain(getattr(struct, name))
+        for name in layout.flags:
+            values[name] = sorted(getattr(struct, name))
+        for name in layout.paths:
+            values[name] = canonical_path(getattr(struct, name), struct.id_data)
         return values
 
     def _part(self, path: str, owner: str, name: str, value: Any, kind: int) -> None:
-        """A pointer or a list: what it refers to goes by its name, what belongs to the struct is a struct of its own."""
+        """Add a pointer or a list. A referenced datablock or struct becomes a name, an owned one becomes a separate struct."""
         inner = joined(path, name)
-        if kind in (BLOCK, ANY_BLOCK) or (kind == OWNED_BLOCK and value is not None and not value.is_embedded_data):
+        is_reference = kind in (BLOCK, ANY_BLOCK)
+        if kind == OWNED_BLOCK and value is not None:
+            is_reference = not value.is_embedded_data
+
+        if is_reference:
             self.add(path, owner, {name: _block_name(value)})
+        elif kind == NAMED and value is None:
+            self.add(path, owner, {name: None})
         elif kind == NAMED:
-            self.add(path, owner, {name: None if value is None else reference(value)})
+            self.add(path, owner, {name: reference(value)})
         elif kind == BLOCKS:
-            self.add(path, owner, {name: [_block_name(block) for block in value or ()]})
+            self.add(path, owner, {name: [*map(_block_name, value or ())]})
         elif kind == NAMES:
-            self.add(path, owner, {name: [reference(item) for item in value or ()]})
+            self.add(path, owner, {name: [*map(reference, value or ())]})
+        elif not value or (kind == ANIMATION and is_empty(value)):
+            # Added in any case, because a comparison must know the possible parts of this type.
+            self.add(path, owner, {name: None})
         else:
-            there = bool(value) and not (kind == ANIMATION and is_empty(value))
-            # Said in either case: whoever compares must know which parts this type can have.
-            self.add(path, owner, {name: PRESENT if there else None})
-            if there:
-                self._inner(inner, value, kind)
+            self.add(path, owner, {name: PRESENT})
+            self._inner(inner, value, kind)
 
     def _inner(self, path: str, value: Any, kind: int) -> None:
         if kind in (STRUCT, ANIMATION, OWNED_BLOCK):
@@ -128,16 +141,17 @@ class BlockStructs:
             self.attributes(path, value)
 
     def items(self, path: str, items: Iterable[Any]) -> None:
-        """A list of structs under their names, or their places where they have none or share one."""
+        """Add a list of structs under their names, or under their indices if names are missing."""
         for label, item in labelled(items):
             self.struct(f"{path}[{label}]", item)
 
     def attributes(self, path: str, attributes: Any) -> None:
+        """Add the geometry attributes that the fingerprint covers."""
         for name in hashed_names(attributes.keys()):
             attribute = attributes[name]
             rna = attribute.bl_rna.properties["data"].fixed_type
             value = next(prop for prop in rna.properties if prop.identifier != "rna_type")
-            data, place = attribute.data, f"{path}[{name}]"
+            data = attribute.data
             values: dict[str, Any] = {"domain": attribute.domain, "data_type": attribute.data_type}
             if value.type == "STRING":
                 values["values"] = [plain(getattr(element, value.identifier)) for element in data]
@@ -150,9 +164,10 @@ class BlockStructs:
                 array = np.empty(len(data) * width, dtype)
                 data.foreach_get(value.identifier, array)
                 values["values"] = self.arrays.add(array, width)
-            self.add(place, FREE, values)
+            self.add(f"{path}[{name}]", FREE, values)
 
     def _columns(self, path: str, items: Any) -> None:
+        """Add a list of structs with only numbers, one array per property."""
         type_name: str = items[0].bl_rna.identifier
         values: dict[str, Any] = {}
         for name, width, dtype in bulk_columns(type_name) or ():
@@ -162,14 +177,15 @@ class BlockStructs:
         self.add(path, type_name, values)
 
     def _properties(self, path: str, layout: TypeLayout, struct: Any) -> None:
+        """Add custom properties and settings of add-ons."""
         if layout.name in ("NodesModifier", "SequencerCompositorModifierData"):
-            return  # the inputs of a node group, which have a reader of their own
+            return  # special_content.py reads the inputs of a node group
+        user_properties = None
         if struct.keys():
-            own = custom(struct, layout.runtime, layout.system)
-        else:
-            own = None
-        if own:
-            self.add(joined(path, FREE), FREE, {name: plain(value) for name, value, *_ in own})
+            user_properties = custom(struct, layout.runtime, layout.system)
+        if user_properties:
+            self.add(joined(path, FREE), FREE, {name: plain(value) for name, value, *_ in user_properties})
+
         if layout.system:
             group = struct.bl_system_properties_get()
         elif layout.runtime:
@@ -185,7 +201,7 @@ class BlockStructs:
 
 
 def _flat(name: str, value: Any) -> Iterable[tuple[str, Any]]:
-    """The settings of an add-on, which are pairs all the way down."""
+    """Yield the settings of an add-on. Groups of settings are nested pairs."""
     if isinstance(value, list) and value and isinstance(value[0], tuple):
         for inner, content in cast("list[tuple[str, Any]]", value):
             yield from _flat(inner, content)
@@ -194,34 +210,40 @@ def _flat(name: str, value: Any) -> Iterable[tuple[str, Any]]:
 
 
 def labelled(items: Iterable[Any]) -> list[tuple[str, Any]]:
-    """Items with labels that are unique and do not depend on the version of Blender: names where there are some."""
-    listed = [item for item in items if item is not None]
-    names = [getattr(item, "name", None) for item in listed]
+    """Return items with unique labels that do not depend on the version of Blender: names, otherwise indices."""
     labels: list[tuple[str, Any]] = []
-    seen: dict[str, int] = {}
-    for index, (item, name) in enumerate(zip(listed, names, strict=True)):
-        if isinstance(name, str) and name:
-            seen[name] = seen.get(name, 0) + 1
-            labels.append((name if seen[name] == 1 else f"{name} {seen[name]}", item))
+    counts: dict[str, int] = {}
+    for item in items:
+        if item is None:
+            continue
+        name = getattr(item, "name", None)
+        if not isinstance(name, str) or not name:
+            labels.append((str(len(labels)), item))
+            continue
+        counts[name] = counts.get(name, 0) + 1
+        if counts[name] == 1:
+            labels.append((name, item))
         else:
-            labels.append((str(index), item))
+            labels.append((f"{name} {counts[name]}", item))
     return labels
 
 
 def joined(path: str, name: str) -> str:
+    """Return the path of a property below a path."""
     if path:
         return f"{path}.{name}"
     return name
 
 
 def _block_name(block: Any) -> str | None:
+    """Return the kind and name of a datablock as one string; None for None."""
     if block is None:
         return None
     return "/".join(key_of(block)[:2])
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it; what is not finite is text."""
+    """Return a value in JSON form. A number that is not finite becomes a string."""
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
@@ -232,4 +254,4 @@ def plain(value: Any) -> Any:
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, bytes):
         return value.hex()
-    return [plain(item) for item in value]
+    return [*map(plain, value)]

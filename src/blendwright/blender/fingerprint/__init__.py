@@ -1,8 +1,8 @@
 """The scene fingerprint: a content hash per datablock, and one hash over all of them.
 
-Equal across processes, across saving and opening, and whatever the order of creation; complete over what a user would
-call a change. What stays out is listed, with reasons, in `exclusions.py`. Reading it changes
-nothing that counts (Blender leaves an empty layer of weights in small meshes that are asked for theirs).
+The hash is equal across processes, across saving and opening, and for every order of creation. It covers everything that a user
+would call a change. `exclusions.py` lists the data that stays out, with reasons. Reading the fingerprint changes no content.
+(One side effect exists: Blender leaves an empty weight layer in a small mesh when its weights are read.)
 """
 
 from blendwright.blender.fingerprint.identity import (

@@ -1,7 +1,7 @@
-"""Which channels of a datablock are animated or driven.
+"""Detection of the channels of a datablock that are animated or driven.
 
-Responsible for: finding them from the action's slot, the NLA strips and the drivers. Such a value is whatever the last
-evaluation wrote, so it stays out of the fingerprint; the curves and drivers are in. Must not read the values themselves.
+Channels come from the action's slot, the NLA strips and the drivers. The value of such a channel is the result of the last
+evaluation, so it stays out of the fingerprint; the curves and drivers are in. This module must not read the values themselves.
 """
 
 import re
@@ -16,7 +16,8 @@ _CUSTOM = re.compile(r'^(.*)\[(["\'])((?:\\.|(?!\2).)*)\2\]$', re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
 NO_CHANNELS: Channels = {}
 
-# Properties that show one stored value, or follow from it: a curve of one writes the others too. Type (or the end of its name) -> sets.
+# Properties that show one stored value or derive from it, so a curve of one also writes the others.
+# Each entry: the type or the end of its name, and its sets of properties.
 _SAME_VALUE: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = (
     ("BevelModifier", (frozenset({"width", "width_pct"}),)),
     ("SimpleDeformModifier", (frozenset({"factor", "angle"}),)),
@@ -40,7 +41,7 @@ _SAME_VALUE: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = (
 
 
 def animated_channels(block: Any) -> Channels:
-    """The channels of a datablock that evaluation overwrites."""
+    """Return the channels of a datablock that evaluation overwrites."""
     data = block.animation_data
     if data is None:
         return NO_CHANNELS
@@ -53,7 +54,7 @@ def animated_channels(block: Any) -> Channels:
 
 
 def is_empty(data: Any) -> bool:
-    """Animation data that animates nothing is like none: Blender leaves it behind when the last key goes."""
+    """Return True if animation data animates nothing. Blender leaves such data behind when the last key is removed."""
     return data.action is None and not data.drivers and not data.nla_tracks
 
 
@@ -62,7 +63,7 @@ def _curves(data: Any) -> Iterator[Any]:
     yield from action_curves(data.action, getattr(data, "action_slot", None))
     if data.use_nla:
         for track in data.nla_tracks:
-            # A muted track plays all the same when it is the solo one. A muted strip still holds its channels.
+            # A muted track still plays when it is the solo track. A muted strip still holds its channels.
             if not track.mute or track.is_solo:
                 yield from _strip_curves(track.strips)
 
@@ -74,7 +75,7 @@ def _strip_curves(strips: Any) -> Iterator[Any]:
 
 
 def action_curves(action: Any, slot: Any) -> Iterator[Any]:
-    """The F-curves that an action holds for a slot (before Blender 4.4: all of them)."""
+    """Yield the F-curves that an action holds for a slot (before Blender 4.4: all of them)."""
     if action is None:
         return
     if not hasattr(action, "layers"):
@@ -96,7 +97,7 @@ def _add(channels: Channels, block: Any, path: str, index: int) -> None:
     else:
         prop = None
     if prop is not None and prop.is_runtime:
-        # Resolving it would create the add-on's group.
+        # Resolving the path would create the add-on's group.
         owner, name = block, path
     else:
         custom = _CUSTOM.match(path)
@@ -114,14 +115,17 @@ def _add(channels: Channels, block: Any, path: str, index: int) -> None:
         if not hasattr(owner, "as_pointer"):
             return
     type_name: str = owner.bl_rna.identifier
-    own = channels.setdefault((owner.as_pointer(), type_name), {})
-    own.setdefault(name, set()).add(index)
-    for other in _shown_again(type_name, name):
-        own.setdefault(other, set()).update(range(3))
+    owner_channels = channels.setdefault((owner.as_pointer(), type_name), {})
+    owner_channels.setdefault(name, set()).add(index)
+    for shown_name in _shown_again(type_name, name):
+        owner_channels.setdefault(shown_name, set()).update(range(3))
 
 
 def _shown_again(type_name: str, name: str) -> Iterator[str]:
-    """The other properties that a curve of one property writes. A lens and a sensor are values of their own."""
+    """Yield the other properties that a curve of one property writes.
+
+    Lens, sensor and temperature settings are stored values, so they are never yielded.
+    """
     for ending, groups in _SAME_VALUE:
         if type_name.endswith(ending):
             for group in groups:

@@ -1,7 +1,7 @@
 """Geometry attributes in bulk.
 
-Responsible for: names, domains, types and values of all attributes of a mesh, hair curves, a point cloud or a drawing,
-sorted by name, without selections. Must not loop in Python over elements, except for strings.
+The content has the names, domains, types and values of all attributes of a mesh, hair curves, a point cloud or a drawing,
+sorted by name, without selections. Python must not loop over elements here, except for strings.
 """
 
 import hashlib
@@ -18,25 +18,26 @@ from blendwright.blender.fingerprint.canonical import fold_array, folded_bytes
 from blendwright.blender.fingerprint.exclusions import EXCLUDED_ATTRIBUTES
 
 _types: Any = bpy.types
-# Methods without their list: asked for by name, the list first looks for a property and a function of that name.
+# Unbound methods. `list.method` would first look for an RNA property and a function of that name.
 foreach_get = _types.bpy_prop_collection.foreach_get
 names_of = _types.bpy_prop_collection.keys
 _items = _types.bpy_prop_collection.items
 _domain, _data = attrgetter("domain"), attrgetter("data")
 
+# The number of bytes up to which an array takes part as it is, not as a hash.
 SMALL = 4096
-# From this size on it pays to hash on other threads (hashlib lets go of the interpreter lock).
-_HUGE = 1 << 20
-_MOST_PENDING = 16
-_OUT = tuple(EXCLUDED_ATTRIBUTES)
-_MOST_CACHED = 1024
+# The number of bytes from which hashing on another thread is faster (hashlib releases the interpreter lock).
+_HUGE_BYTES = 1 << 20
+_MAX_PENDING_HASHES = 16
+_EXCLUDED_PREFIXES = tuple(EXCLUDED_ATTRIBUTES)
+_MAX_CACHED_NAME_LISTS = 1024
 _names_cache: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
-_MOST_ROOMS = 256
+_MAX_ARRAYS_PER_DTYPE = 256
 _DTYPES = {"FLOAT": "<f4", "INT": "<i4", "BOOLEAN": "?"}
 
 
 def blob(array: Any) -> bytes:
-    """An array's bytes, or their hash when they are many."""
+    """Return an array's bytes, or their SHA-256 hash above SMALL bytes."""
     if array.nbytes <= SMALL:
         return array.tobytes()
     return hashlib.sha256(array).digest()
@@ -48,9 +49,10 @@ def _threads() -> ThreadPoolExecutor:
 
 
 class Rooms(dict[int, Any]):
-    """Arrays of one type by length, to be read into and given to `Blobs`, which copies the small ones: their room serves again.
+    """Reusable arrays of one dtype by length, as targets of `foreach_get`. Small ones are used again, because `Blobs` copies them.
 
-    They are views of the memory of an array of numpy (`obj`): Blender copies to a view in less time."""
+    Each is a memoryview of a numpy array (`obj`), because Blender copies to a view faster.
+    """
 
     def __init__(self, dtype: str) -> None:
         super().__init__()
@@ -60,7 +62,7 @@ class Rooms(dict[int, Any]):
         array: Any = np.empty(count, self.dtype)
         room = memoryview(array)
         if count <= SMALL // 4:
-            if len(self) >= _MOST_ROOMS:
+            if len(self) >= _MAX_ARRAYS_PER_DTYPE:
                 self.clear()
             self[count] = room
         return room
@@ -70,37 +72,40 @@ ROOMS = {dtype: Rooms(dtype) for dtype in _DTYPES.values()}
 
 
 class Blobs:
-    """Collects arrays as `blob` does, hashing huge ones meanwhile on other threads."""
+    """A collector of arrays that appends the result of `blob` to lists and hashes huge arrays on other threads."""
 
     def __init__(self) -> None:
         self._pending: list[tuple[list[Any], int, Future[bytes]]] = []
 
     def add(self, array: Any, out: list[Any]) -> None:
+        """Append an array's blob to `out`. For a huge array, append a placeholder that `finish` fills in."""
         if array.nbytes <= SMALL:
             out.append(array.tobytes())
-        elif array.nbytes < _HUGE:
+        elif array.nbytes < _HUGE_BYTES:
             out.append(blob(array))
         else:
-            if len(self._pending) >= _MOST_PENDING:
+            if len(self._pending) >= _MAX_PENDING_HASHES:
                 self.finish()
             self._pending.append((out, len(out), _threads().submit(blob, array)))
             out.append(None)
 
     def add_floats(self, array: Any, out: list[Any]) -> None:
+        """Append the blob of an array of floats after folding them."""
         if array.nbytes <= SMALL:
             out.append(folded_bytes(array))
         else:
             self.add(fold_array(np.asarray(array)), out)
 
     def finish(self) -> None:
-        for out, place, digest in self._pending:
-            out[place] = digest.result()
+        """Wait for the pending hashes and put them into their lists."""
+        for out, index, digest in self._pending:
+            out[index] = digest.result()
         self._pending.clear()
 
 
 @cache
 def _element(attribute_class: type) -> tuple[str, int, str | None, str]:
-    """(property, width, dtype) of an attribute's elements, and its type; the first property is the value."""
+    """Return (value property, width, dtype, attribute type) for the elements of an attribute class."""
     owner: Any = attribute_class
     properties = owner.bl_rna.properties["data"].fixed_type.properties
     value = next(p for p in properties if p.identifier != "rna_type")
@@ -112,19 +117,19 @@ def _element(attribute_class: type) -> tuple[str, int, str | None, str]:
 
 
 def hashed_names(names: Iterable[str], without: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The names that count, sorted; kept, because most meshes have the same ones."""
+    """Return the names of the attributes to hash, sorted. The result is cached, because most meshes have the same names."""
     key = (tuple(names), without)
     hashed = _names_cache.get(key)
     if hashed is None:
-        if len(_names_cache) > _MOST_CACHED:
+        if len(_names_cache) > _MAX_CACHED_NAME_LISTS:
             _names_cache.clear()
-        counted = (name for name in key[0] if name not in without and not name.startswith(_OUT))
+        counted = (name for name in key[0] if name not in without and not name.startswith(_EXCLUDED_PREFIXES))
         hashed = _names_cache[key] = tuple(sorted(counted))
     return hashed
 
 
 def can_be_looked_up(names: Sequence[str]) -> bool:
-    """Whether each name leads to its attribute: not where two share one; and Blender takes no name that is not UTF-8."""
+    """Return True if each name identifies one attribute. Names must be unique, and lookup fails for a name that is not UTF-8."""
     return len({*names}) == len(names) and all(map(str.isascii, names))
 
 
@@ -133,7 +138,7 @@ def all_by_name(attributes: Any) -> dict[str, Any]:
 
 
 def encode_attributes(attributes: Any, out: list[Any]) -> None:
-    """All attributes but selections."""
+    """Append all attributes except selections."""
     blobs = Blobs()
     stored = all_by_name(attributes)
     for name in hashed_names(stored):
@@ -142,11 +147,11 @@ def encode_attributes(attributes: Any, out: list[Any]) -> None:
 
 
 def add_attributes(name: str, attributes: Sequence[Any], outs: Sequence[list[Any]], blobs: Blobs) -> set[str]:
-    """The attribute of this name of one or several owners; returns its types."""
+    """Append the attribute with this name of one or several owners, and return its types."""
     types: set[str] = set()
-    # One sort of reading after the other, as in `batches.py`.
-    several = zip(attributes, [*map(_domain, attributes)], [*map(_data, attributes)], outs, strict=True)
-    for attribute, domain, data, out in several:
+    # Do one kind of read for all owners before the next kind, as in `batches.py`.
+    owners = zip(attributes, [*map(_domain, attributes)], [*map(_data, attributes)], outs, strict=True)
+    for attribute, domain, data, out in owners:
         value, width, dtype, type_name = _element(attribute.__class__)
         types.add(type_name)
         count = len(data)
@@ -157,7 +162,7 @@ def add_attributes(name: str, attributes: Sequence[Any], outs: Sequence[list[Any
             out.append([getattr(element, value) for element in data])
             continue
         room = ROOMS[dtype][count * width]
-        foreach_get(data, value, room.obj)  # some types are set number by number, which a view does not take
+        foreach_get(data, value, room.obj)  # Blender sets some types number by number, which a view does not accept
         if dtype == "<f4":
             blobs.add_floats(room, out)
         else:

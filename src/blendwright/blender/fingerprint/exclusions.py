@@ -1,7 +1,7 @@
-"""What stays out of the fingerprint, and why; and what a pointer stands for where RNA does not tell.
+"""Data that stays out of the fingerprint, with reasons, and the meaning of pointers where RNA gives none.
 
-Responsible for: the data that steers the RNA walk. Everything that RNA offers takes part unless a rule or an entry here
-says otherwise, so that a property of a newer Blender takes part by itself. Holds no code that touches Blender.
+These tables steer the RNA walk. Every RNA property takes part unless a rule or an entry here excludes it, so a property of a
+newer Blender takes part automatically. This module contains no code that touches Blender.
 """
 
 from typing import Final
@@ -16,18 +16,18 @@ EXCLUDED_KINDS: Final[dict[str, str]] = {
     "libraries": "linked datablocks carry the library's path in their key",
 }
 
-# Rules on property names, for all types.
+# Property names and prefixes of names that are user interface state in every type.
 UI_NAMES: Final[frozenset[str]] = frozenset(
     {"select", "active", "is_active", "show_expanded", "is_expanded", "is_open"}
 )
 UI_PREFIXES: Final[tuple[str, ...]] = ("select_", "active_", "open_", "is_selected")
 
-# Exceptions to the rules: (type, property) that is content although its name or its being read-only says otherwise.
+# Exceptions to the rules: (type, property) pairs that are content in spite of their name or of being read-only.
 INCLUDED: Final[frozenset[tuple[str, str]]] = frozenset(
     {
         ("Scene", "active_clip"),  # constraints and nodes use it
         ("Bone", "use_connect"),  # writable only in edit mode
-        # Which edges are drawn.
+        # These flags select the edges that Freestyle draws.
         *(
             ("FreestyleLineSet", f"select_{name}")
             for name in (
@@ -40,7 +40,7 @@ INCLUDED: Final[frozenset[tuple[str, str]]] = frozenset(
         ("ShaderFxGlow", "select_color"),  # the colour that glows
         ("ThemeBoneColorSet", "select"),  # colours of bones
         ("ThemeBoneColorSet", "active"),
-        # Set by an operator that binds; what it computes shows in no property.
+        # A bind operator sets these flags. No property shows the data that it computes.
         ("SurfaceDeformModifier", "is_bound"),
         ("MeshDeformModifier", "is_bound"),
         ("LaplacianDeformModifier", "is_bind"),
@@ -58,7 +58,7 @@ _CACHE = "the state of a cache"
 _FILE = "read from an external file whose path is in"
 _SESSION = "differs per session"
 
-# What the socket lists of nodes are made of.
+# The item types of the socket lists of nodes.
 _SOCKET_ITEMS = (
     "ForeachGeometryElementGenerationItem ForeachGeometryElementInputItem ForeachGeometryElementMainItem "
     "GeometryNodeFieldToGridItem NodeClosureInputItem NodeClosureOutputItem NodeCombineBundleItem "
@@ -67,7 +67,7 @@ _SOCKET_ITEMS = (
     "NodeSeparateBundleItem RepeatItem SimulationStateItem"
 )
 
-# Type -> reason -> the properties that it holds for, separated by spaces. Entries hold for subtypes too.
+# Type -> reason -> properties excluded for this reason, separated by spaces. Entries apply to subtypes too.
 _BY_REASON: Final[dict[str, dict[str, str]]] = {
     "ID": {
         _DERIVED: "name_full users",
@@ -279,16 +279,16 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
     "SceneStrip": {_DERIVED: "fps"},
     "SequencerCompositorModifierData": {READER: "properties"},
 }
-# Type -> property -> why it stays out.
+# Type -> property -> reason for its exclusion.
 EXCLUDED: Final[dict[str, dict[str, str]]] = {
     type_name: {name: reason for reason, names in reasons.items() for name in names.split()}
     for type_name, reasons in _BY_REASON.items()
 }
 
-# From Blender 4.4 an action has layers; these older properties show the first layer again.
+# From Blender 4.4 an action has layers. These older properties repeat the first layer.
 LEGACY_ACTION: Final[dict[str, str]] = {"groups": _VIEW, "id_root": _VIEW}
 
-# Geometry attributes, by the beginning of their name.
+# Prefix of a geometry attribute's name -> reason for its exclusion.
 EXCLUDED_ATTRIBUTES: Final[dict[str, str]] = {
     ".select_": _UI,
     ".selection": _UI,
@@ -309,10 +309,10 @@ REFERENCED_STRUCTS: Final[frozenset[str]] = frozenset(
     }
 )
 
-# Writable pointers that are parts all the same.
+# Targets of writable pointers that are parts in spite of that rule.
 OWNED_STRUCTS: Final[frozenset[str]] = frozenset({"AssetMetaData", "GreasePencilDrawing"})
 
-# Lists of references: (type, property).
+# Lists whose items are references, as (type, property).
 REFERENCE_LISTS: Final[frozenset[tuple[str, str]]] = frozenset(
     {
         ("BoneCollection", "bones"),

@@ -1,6 +1,6 @@
-"""How datablocks are named in the fingerprint, and which kinds take part.
+"""Keys of datablocks in the fingerprint, and the kinds of datablock that take part.
 
-Responsible for: leaf keys, the version label. Must not read any content.
+This module defines leaf keys and the version label. It must not read any content.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,11 +14,11 @@ from blendwright.wire.blender_profile import hash_scheme
 
 Key = tuple[str, ...]
 
-# Membership of an object in a collection is a leaf of its own, under (MEMBERSHIP, collection, object).
+# The first part of a membership's key. Each object in a collection has a leaf with the key (MEMBERSHIP, collection, object).
 MEMBERSHIP = "member"
-# How a scene's own collection begins there: no collection's name holds a null.
+# The prefix of a scene's master collection in such a key. No collection's name contains a null.
 MASTER = "scene\0"
-# Marks what Blender 5.0 linked and keeps in the file: the same may be linked without being kept, from the same library.
+# The mark of a linked datablock that Blender 5.0 packs into the file. The same datablock may also be linked without packing.
 _PACKED = "packed"
 
 LAYER_FLAGS = ("exclude", "holdout", "indirect_only", "hide_viewport")
@@ -32,7 +32,7 @@ _kind_by_class: dict[type, str] = {}
 
 @cache
 def label() -> str:
-    """Version of the method and of Blender: hashes with different labels are not comparable."""
+    """Return the version of the method and of Blender. Hashes with different labels are not comparable."""
     return hash_scheme(_app.version)
 
 
@@ -44,17 +44,17 @@ def _kind_by_type() -> dict[str, str]:
 
 @cache
 def kinds() -> tuple[str, ...]:
-    """The collections of bpy.data whose datablocks have leaves."""
+    """Return the collections of bpy.data whose datablocks have leaves."""
     return tuple(kind for kind in _kind_by_type().values() if kind not in EXCLUDED_KINDS)
 
 
 def all_blocks() -> Iterator[tuple[str, Any]]:
-    """Every datablock that has a leaf, with its kind."""
+    """Yield every datablock that has a leaf, with its kind."""
     return ((kind, block) for kind in kinds() for block in getattr(_data, kind))
 
 
 def kind_of(block: Any) -> str:
-    """The attribute of bpy.data that lists this datablock."""
+    """Return the attribute of bpy.data that lists this datablock."""
     cls = block.__class__
     kind = _kind_by_class.get(cls)
     if kind is None:
@@ -66,7 +66,7 @@ def kind_of(block: Any) -> str:
 
 
 def key_of(block: Any) -> Key:
-    """(kind, name), and the library's path for linked data."""
+    """Return (kind, name), plus the library's path for linked data."""
     library = block.library
     if library is None:
         return (_kind_by_class.get(block.__class__) or kind_of(block), block.name)
@@ -75,19 +75,26 @@ def key_of(block: Any) -> Key:
     return (kind_of(block), block.name, library.filepath)
 
 
+def optional_key(block: Any) -> Key | None:
+    """Return the key of a datablock; None for None."""
+    if block is None:
+        return None
+    return key_of(block)
+
+
 def block_of(key: Key) -> Any:
-    """The linked datablock of a key, None when there is none."""
+    """Return the linked datablock of a key, None when there is none."""
     kind, name, path = key[:3]
     blocks = getattr(_data, kind)
     candidate = blocks.get((name, path))
-    # Blender's own lookup by path takes the first library that has it, and packed data is in a second one.
+    # Blender's lookup by path uses the first library with that path, but packed data is in a second one.
     if candidate is not None and key_of(candidate) == key:
         return candidate
     return next((block for block in blocks if block.library is not None and key_of(block) == key), None)
 
 
 def key_words(key: Key) -> list[str]:
-    """A key as answers and receipts show it: a scene's own collection is `scene:` and the scene's name there."""
+    """Return a key as answers and receipts show it. A scene's master collection becomes `scene:` and the scene's name."""
     if key[0] != MEMBERSHIP:
         return [*key]
     edge, home, *member = key
@@ -95,18 +102,19 @@ def key_words(key: Key) -> list[str]:
 
 
 class CollectionKey(NamedTuple):
-    """A collection as its memberships are hashed with it; a scene's own goes by the scene, which holds it."""
+    """A collection as the key of its memberships names it. The scene stands for its master collection, because it holds that."""
 
     name: str
     library: Any
     holder: Any
 
     def key_of(self, member: Any) -> Key:
-        """The key of an object's place here."""
+        """Return the key of an object's membership in this collection."""
         return _member_key(self.name, self.library, member)
 
 
 def collection_key(collection: Any) -> CollectionKey:
+    """Return the collection's part of membership keys."""
     if collection.is_embedded_data:
         scene = scene_of(collection)
         return CollectionKey(MASTER + scene.name, collection.library, scene)
@@ -114,18 +122,18 @@ def collection_key(collection: Any) -> CollectionKey:
 
 
 def member_key(collection: Any, member: Any) -> Key:
-    """The key of an object's place in a collection."""
+    """Return the key of an object's membership in a collection."""
     return collection_key(collection).key_of(member)
 
 
 def member_keys(collection_name: str, collection: Any, skip: Callable[[Any], bool]) -> Iterator[Key]:
-    """The keys of all objects of a collection, without those that `skip` names."""
+    """Yield the membership keys of all objects of a collection, except objects for which `skip` returns True."""
     library = collection.library
     return (_member_key(collection_name, library, member) for member in collection.objects if not skip(member))
 
 
 def scene_of(collection: Any) -> Any:
-    """The scene whose own collection this is; Blender does not say, but it is nearly always the current one's."""
+    """Return the scene whose master collection this is. Blender has no such pointer, so try the current scene first."""
     current = bpy.context.scene
     if current.collection == collection:
         return current
@@ -133,14 +141,14 @@ def scene_of(collection: Any) -> Any:
 
 
 def layer_collections(layer: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The collections of a view layer, parents before children, each with the names on the way down."""
-    # Blender 5.2 makes the tree when it is needed for the first time.
+    """Yield the collections of a view layer, parents before children, each with the names on the path down to it."""
+    # Blender 5.2 creates the tree at its first use.
     if layer.layer_collection is None:
         return iter(())
     return _with_children(layer.layer_collection, ())
 
 
-# Not inside the function above: one that calls itself by a name around it is a cycle, which only the collector frees.
+# At module level, because a recursive inner function is a reference cycle, which only the garbage collector frees.
 def _with_children(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     yield path, node
     for child in node.children:
@@ -148,7 +156,7 @@ def _with_children(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str
 
 
 def layer_flags(node: Any) -> tuple[bool, ...]:
-    """What can be set on a collection in a view layer."""
+    """Return the flags that a user can set on a collection in a view layer."""
     return tuple(getattr(node, flag) for flag in LAYER_FLAGS)
 
 
@@ -156,5 +164,10 @@ def _member_key(collection_name: str, outer: Any, member: Any) -> Key:
     inner = member.library
     if outer is None and inner is None:
         return (MEMBERSHIP, collection_name, member.name)
-    libraries = (outer.filepath if outer else "", inner.filepath if inner else "")
-    return (MEMBERSHIP, collection_name, member.name, *libraries, *key_of(member)[3:])
+    outer_path = ""
+    if outer:
+        outer_path = outer.filepath
+    inner_path = ""
+    if inner:
+        inner_path = inner.filepath
+    return (MEMBERSHIP, collection_name, member.name, outer_path, inner_path, *key_of(member)[3:])

@@ -1,6 +1,6 @@
 """Leaves: the content hash of one datablock, or of all.
 
-Responsible for: `leaf` and `full` giving the same bytes for the same datablock; full being fast. Must not write.
+`leaf` and `full` must give the same bytes for the same datablock, and `full` must be fast. This module never writes content.
 """
 
 import gc
@@ -27,20 +27,20 @@ _types: Any = bpy.types
 
 Walk.readers = READERS
 
-# Membership is all in the key.
+# The digest of every membership. The key holds all of its content.
 MEMBER = hashlib.sha256(b"member").digest()
 
-# Version 2 of the format has no references between equal objects: the bytes follow from the values alone.
+# The marshal format. Version 2 has no references between equal objects, so the bytes depend on the values alone.
 _FORMAT = 2
-# Linked datablocks of these kinds count as what is left of them without their library; another content of that is told otherwise.
+# Kinds whose linked datablocks hash as the stand-in that Blender makes when their library is missing.
 STAND_INS = frozenset({"collections", "objects"})
 STAND_IN = "~bw~stand-in"
 NO_GROUPS: Mapping[Any, bool] = {}
 _name, _animation = attrgetter("name"), attrgetter("animation_data")
 _data_and_groups = attrgetter("data", "vertex_groups")
-# Only objects have so many numbers that reading them in columns pays.
+# Kinds whose numbers are read in columns. Only objects have enough numbers to make this faster.
 _COLUMN_TYPES = {"objects": "Object"}
-# Images that show what was rendered last.
+# Types of images that show the last render.
 RENDER_RESULTS = {"RENDER_RESULT", "COMPOSITING"}
 
 
@@ -55,25 +55,27 @@ def _number_columns(kind: str) -> NumberColumns | None:
 
 
 def leaf(block: Any, grouped: Mapping[Any, bool] = NO_GROUPS) -> bytes:
-    """The content hash of one datablock. What `meshes_with_groups` told of some objects saves a mesh the question."""
+    """Return the content hash of one datablock.
+
+    `grouped` is a result of `meshes_with_groups`. It saves the search for an object that uses a mesh.
+    """
     kind = kind_of(block)
     if kind in STAND_INS and _is_linked(block):
         return _stand_in(kind, block.name)
     columns = _number_columns(kind)
-    return _digest(block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS, grouped))
+    return _digest(block, columns, _row_of(block, columns), Walk(NO_CHANNELS, grouped))
 
 
 def likeness(block: Any) -> bytes:
-    """The hash of what a datablock holds but for its name, which is the first of its words: that of a copy is the same."""
+    """Return the hash of a datablock's content without its name. A datablock and its copy have the same likeness."""
     columns = _number_columns(kind_of(block))
-    row, (label, (_, *values), *rest) = read(
-        block, columns, columns.one(block) if columns else b"", Walk(NO_CHANNELS, NO_GROUPS)
-    )
-    return hashlib.sha256(row + marshal.dumps([label, values, *rest], _FORMAT)).digest()
+    row, content = read(block, columns, _row_of(block, columns), Walk(NO_CHANNELS, NO_GROUPS))
+    label, (_name_of_block, *values), *parts = content
+    return hashlib.sha256(row + marshal.dumps([label, values, *parts], _FORMAT)).digest()
 
 
 def leaves(blocks: Sequence[Any], grouped: Mapping[Any, bool] = NO_GROUPS) -> list[bytes]:
-    """The content hashes of datablocks of one kind, none of which is linked: what `leaf` gives of each, in less time."""
+    """Return the content hashes of datablocks of one kind. None may be linked. The result equals `leaf` of each, but is faster."""
     if not blocks:
         return []
     columns = _number_columns(kind_of(blocks[0]))
@@ -82,6 +84,12 @@ def leaves(blocks: Sequence[Any], grouped: Mapping[Any, bool] = NO_GROUPS) -> li
     else:
         rows = [b""] * len(blocks)
     return _digests(blocks, columns, rows, Walk(NO_CHANNELS, grouped))
+
+
+def _row_of(block: Any, columns: NumberColumns | None) -> bytes:
+    if columns:
+        return columns.one(block)
+    return b""
 
 
 def _is_linked(block: Any) -> bool:
@@ -93,33 +101,37 @@ def _is_packed(block: Any) -> bool:
 
 
 def _stand_in(kind: str, name: str) -> bytes:
-    """The hash of what Blender puts in the place of a linked datablock whose file it does not find: an empty one of its name."""
-    row, (label, (_, *values), *rest) = _empty(kind)
-    return hashlib.sha256(row + marshal.dumps([label, (name, *values), *rest], _FORMAT)).digest()
+    """Return the hash of the stand-in for a linked datablock whose library file is missing: an empty datablock of that name."""
+    row, content = _empty(kind)
+    label, (_name_of_block, *values), *parts = content
+    return hashlib.sha256(row + marshal.dumps([label, (name, *values), *parts], _FORMAT)).digest()
 
 
 @cache
 def _empty(kind: str) -> tuple[bytes, list[Any]]:
-    """The content of a datablock that nobody has written to; the first of its words is its name."""
+    """Return the content of a new, empty datablock of a kind. Its first value is its name."""
     blocks = getattr(_data, kind)
     if kind == "objects":
-        made = blocks.new(STAND_IN, None)
+        empty_block = blocks.new(STAND_IN, None)
     else:
-        made = blocks.new(STAND_IN)
+        empty_block = blocks.new(STAND_IN)
     columns = _number_columns(kind)
     try:
-        return read(made, columns, columns.one(made) if columns else b"", Walk(NO_CHANNELS, NO_GROUPS))
+        return read(empty_block, columns, _row_of(empty_block, columns), Walk(NO_CHANNELS, NO_GROUPS))
     finally:
-        blocks.remove(made)
+        blocks.remove(empty_block)
 
 
 def _is_elsewhere(block: Any) -> bool:
-    """Whether a datablock came along with one that is linked: what Blender reads again, and the file of the scene does not name."""
+    """Return True if a datablock is linked only because another linked one needs it.
+
+    Blender reads such a datablock again from the library; the scene's file does not name it.
+    """
     return _is_linked(block) and block.is_library_indirect
 
 
 def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
-    """The leaves of all datablocks and memberships, without those that `skip` names."""
+    """Return the leaves of all datablocks and memberships, except datablocks for which `skip` returns True."""
     leaves: dict[Key, bytes] = {}
     with _collector_off():
         walk = Walk(NO_CHANNELS, meshes_with_groups(_data.objects), all_grouped=True)
@@ -130,20 +142,20 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
                 continue
             columns = _number_columns(kind)
             if has_libraries and kind in STAND_INS:
-                _empty(kind)  # before the datablocks are gone through, since it makes one
+                _empty(kind)  # before the iteration, because it creates and removes a datablock
             if columns:
                 rows = columns.bulk(blocks)
             else:
                 rows = repeat(b"")
-            listed = [(block, row) for block, row in zip(blocks, rows, strict=False) if not skip(block)]
+            pairs = [(block, row) for block, row in zip(blocks, rows, strict=False) if not skip(block)]
             if kind == "images":
-                listed = [pair for pair in listed if pair[0].type not in RENDER_RESULTS]
+                pairs = [pair for pair in pairs if pair[0].type not in RENDER_RESULTS]
             if has_libraries:
-                listed = [pair for pair in listed if not _is_elsewhere(pair[0])]
+                pairs = [pair for pair in pairs if not _is_elsewhere(pair[0])]
             if has_libraries and kind in STAND_INS:
-                leaves |= {key_of(block): _stand_in(kind, block.name) for block, _ in listed if _is_linked(block)}
-                listed = [pair for pair in listed if not _is_linked(pair[0])]
-            for batch in batched(listed):
+                leaves |= {key_of(block): _stand_in(kind, block.name) for block, _ in pairs if _is_linked(block)}
+                pairs = [pair for pair in pairs if not _is_linked(pair[0])]
+            for batch in batched(pairs):
                 members, rows = zip(*batch, strict=True)
                 if has_libraries:
                     keys = map(key_of, members)
@@ -156,7 +168,7 @@ def full(skip: Callable[[Any], bool]) -> dict[Key, bytes]:
 
 
 def _digests(blocks: Sequence[Any], columns: NumberColumns | None, rows: Sequence[bytes], walk: Walk) -> list[bytes]:
-    """The hashes of datablocks of one kind. Those of one type are read together, the animated ones alone."""
+    """Return the hashes of datablocks of one kind. Datablocks of one type are read together, animated ones singly."""
     by_type: dict[type[Any], list[int]] = {}
     digests: list[bytes] = [b""] * len(blocks)
     can_be_animated = hasattr(blocks[0], "animation_data")  # all of one kind, or none
@@ -164,15 +176,15 @@ def _digests(blocks: Sequence[Any], columns: NumberColumns | None, rows: Sequenc
         animations = map(_animation, blocks)
     else:
         animations = repeat(None, len(blocks))
-    for place, (block, animation) in enumerate(zip(blocks, animations, strict=True)):
+    for index, (block, animation) in enumerate(zip(blocks, animations, strict=True)):
         if animation is None:
-            by_type.setdefault(block.__class__, []).append(place)
+            by_type.setdefault(block.__class__, []).append(index)
         else:
-            digests[place] = _digest(block, columns, rows[place], walk)
-    for places in by_type.values():
-        outs = contents(walk, [blocks[place] for place in places], BATCH_READERS)
-        for place, out in zip(places, outs, strict=True):
-            digests[place] = hashlib.sha256(rows[place] + marshal.dumps(out, _FORMAT)).digest()
+            digests[index] = _digest(block, columns, rows[index], walk)
+    for indices in by_type.values():
+        outs = contents(walk, [blocks[index] for index in indices], BATCH_READERS)
+        for index, out in zip(indices, outs, strict=True):
+            digests[index] = hashlib.sha256(rows[index] + marshal.dumps(out, _FORMAT)).digest()
     return digests
 
 
@@ -182,13 +194,13 @@ def _digest(block: Any, columns: NumberColumns | None, row: bytes, walk: Walk) -
 
 
 def read(block: Any, columns: NumberColumns | None, row: bytes, walk: Walk) -> tuple[bytes, list[Any]]:
-    """The content that is hashed: the row without animated channels, and the values of the walk."""
+    """Return the content to hash: the row with animated channels blanked, and the values of the walk."""
     if getattr(block, "animation_data", None) is not None:
         channels = animated_channels(block)
         if columns and channels:
-            own = channels.get((block.as_pointer(), block.bl_rna.identifier))
-            if own:
-                row = columns.blanked(row, own)
+            own_channels = channels.get((block.as_pointer(), block.bl_rna.identifier))
+            if own_channels:
+                row = columns.blanked(row, own_channels)
         walk = Walk(channels, walk.grouped, all_grouped=walk.all_grouped)
     out: list[Any] = []
     walk.struct(block, out)
@@ -196,7 +208,7 @@ def read(block: Any, columns: NumberColumns | None, row: bytes, walk: Walk) -> t
 
 
 def meshes_with_groups(objects: Iterable[Any]) -> dict[Any, bool]:
-    """What objects tell about the vertex groups of their meshes, so that no mesh has to look for an object."""
+    """Return for each mesh used by `objects` if its object has vertex groups, so that no mesh must search for its object."""
     pairs = map(_data_and_groups, objects)
     return {content: bool(groups) for content, groups in pairs if content is not None}
 
@@ -206,14 +218,14 @@ def _memberships(skip: Callable[[Any], bool]) -> Iterator[Key]:
         if not skip(scene):
             yield from member_keys(MASTER + scene.name, scene.collection, skip)
     for collection in _data.collections:
-        # What a linked collection holds is its library's.
+        # The members of a linked collection belong to its library.
         if not skip(collection) and (collection.library is None or _is_packed(collection)):
             yield from member_keys(collection.name, collection, skip)
 
 
 @contextmanager
 def _collector_off() -> Generator[None]:
-    """No garbage collection meanwhile: it would go over the many live tuples again and again."""
+    """Switch garbage collection off within the block. The collector would traverse the many live tuples repeatedly."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,9 +1,9 @@
 """The combination of all leaves into one scene hash.
 
-Responsible for: an order-independent, collision-resistant hash over (key, digest) pairs that costs little per change.
-A pair is filed in one of 4,096 buckets by the first bits of its key's hash; a bucket is the hash of its sorted pairs, a group the
-hash of 64 buckets, the root the hash of the 64 groups. So a change costs a handful of pairs and two short hashes, also among
-100,000 datablocks. Reads no content.
+The hash over (key, digest) pairs is collision-resistant, does not depend on their order, and costs little per change.
+The first bits of a key's hash choose one of 4,096 buckets for its pair. A bucket's hash covers its sorted pairs, a group's hash
+covers 64 buckets, and the root covers the 64 groups. A change therefore hashes a handful of pairs and two short strings, even
+among 100,000 datablocks. This module reads no content.
 """
 
 from bisect import insort
@@ -21,19 +21,19 @@ _EMPTY_GROUP = sha256(_EMPTY_BUCKET * _FANOUT).digest()
 
 
 def _key_hash(key: Key) -> bytes:
-    # No name holds a null, so no two keys share an encoding: a scene's own collection counts as two parts. Names may hold
-    # bytes that are not UTF-8; Python carries them as surrogates.
+    # No name contains a null, so no two keys share an encoding. A scene's master collection counts as two parts. Names may
+    # contain bytes that are not UTF-8; Python represents them as surrogates.
     return sha256("\0".join(key).encode("utf-8", "surrogateescape")).digest()
 
 
 class Fingerprint:
-    """The leaves of a scene and their combined hash, kept up to date by `put` and `drop`."""
+    """The leaves of a scene and their combined hash, updated by `put` and `drop`."""
 
     def __init__(self, leaves: Mapping[Key, bytes]) -> None:
         self._leaves: dict[Key, bytes] = {}
-        # Pairs as they are hashed, sorted.
+        # Each bucket: its pairs (key hash + digest), sorted.
         self._buckets: list[list[bytes]] = [[] for _ in range(_BUCKETS)]
-        # In one piece for each group: hashes scattered over the heap would cost more to collect than to hash.
+        # One bytearray per group: collecting hashes scattered over the heap would cost more than hashing them.
         self._hashes = [bytearray(_EMPTY_BUCKET * _FANOUT) for _ in range(_FANOUT)]
         self._groups = bytearray(_EMPTY_GROUP * _FANOUT)
         self._dirty: set[int] = set()
@@ -54,24 +54,25 @@ class Fingerprint:
         insort(bucket, hashed + digest)
 
     def drop(self, key: Key) -> None:
-        """Take a leaf out; a key that is not there is left alone."""
+        """Remove a leaf; ignore an unknown key."""
         before = self._leaves.pop(key, None)
         if before is not None:
             hashed = _key_hash(key)
             self._bucket(hashed).remove(hashed + before)
 
     def _bucket(self, hashed: bytes) -> list[bytes]:
-        """That of a key, which is about to change."""
+        """Return the bucket for a key's hash and mark it as changed."""
         index = (hashed[0] << 4) | (hashed[1] >> 4)
         self._dirty.add(index)
         self._root = None
         return self._buckets[index]
 
     def get(self, key: Key) -> bytes | None:
+        """Return the digest of a leaf; None for an unknown key."""
         return self._leaves.get(key)
 
     def root(self) -> str:
-        """The scene hash, `label:hex`. Only what changed since the last call is computed again."""
+        """Return the scene hash, `label:hex`. It hashes only the changes since the last call."""
         if self._root is None:
             for index in self._dirty:
                 offset = index % _FANOUT * _SIZE
@@ -86,7 +87,7 @@ class Fingerprint:
         return self._root
 
     def leaves(self) -> Mapping[Key, bytes]:
-        """A live, read-only view."""
+        """Return a live, read-only view of the leaves."""
         return MappingProxyType(self._leaves)
 
     def __len__(self) -> int:
@@ -94,10 +95,20 @@ class Fingerprint:
 
 
 def changes_between(before: Mapping[Key, bytes | None], after: Mapping[Key, bytes | None]) -> list[list[str]]:
-    """What is different from some leaves to others, in the words of an answer and in a stable order."""
+    """Return the differences between two sets of leaves, in a stable order.
+
+    Each difference is the words of the key, followed by "created", "removed" or "changed".
+    """
     changes: list[list[str]] = []
     for key in sorted(before.keys() | after.keys()):
         old, new = before.get(key), after.get(key)
-        if old != new:
-            changes.append([*key_words(key), "created" if old is None else "removed" if new is None else "changed"])
+        if old == new:
+            continue
+        if old is None:
+            kind = "created"
+        elif new is None:
+            kind = "removed"
+        else:
+            kind = "changed"
+        changes.append([*key_words(key), kind])
     return changes

@@ -1,7 +1,6 @@
 """Mesh data outside RNA values: attributes, faces, weights, render layers.
 
-Responsible for: what makes a mesh's geometry. Must not depend on the objects that use the mesh, though it may ask them
-as a shortcut.
+The content must not depend on the objects that use the mesh. Reading may ask these objects as a shortcut.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,9 +29,9 @@ _blocks: Any = bpy.data
 _groups, _attributes, _data, _polygons = map(attrgetter, ("groups", "attributes", "data", "polygons"))
 _app: Any = bpy.app
 
-# Up to this many vertices it is quicker to look at them than to look for an object that uses the mesh.
+# The number of vertices up to which reading them is faster than searching an object that uses the mesh.
 _FEW_VERTICES = 2000
-# Where the vertices are and how edges and faces join them: (attribute, value, numbers per element, room for them).
+# Positions of vertices, and how edges and faces join them: (attribute, value, numbers per element, arrays to read into).
 _WHOLE, _FLOATS = ROOMS["<i4"], ROOMS["<f4"]
 _Topology = tuple[str, str, int, Rooms]
 _TOPOLOGY: tuple[_Topology, ...] = (
@@ -41,34 +40,38 @@ _TOPOLOGY: tuple[_Topology, ...] = (
     (".corner_vert", "value", 1, _WHOLE),
 )
 _IN_TOPOLOGY = tuple(name for name, *_ in _TOPOLOGY)
-# Layers of UVs are attributes of this type, on the corners of faces.
+# The attribute type of UV layers. Their domain is the face corner.
 _TYPE_OF_UVS = "Float2Attribute"
 # Custom normals and Freestyle marks became attributes in Blender 4.5.
 _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 
 
 def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
+    """Append the geometry and attributes of one mesh to `out`."""
     attributes = mesh.attributes
     _encode_alike(walk, tuple(names_of(attributes)), (mesh,), (attributes,), (out,))
 
 
 def encode_meshes(walk: Walk, meshes: Sequence[Any], outs: Sequence[Out]) -> None:
-    """What `encode_mesh` adds for each; meshes with attributes of the same names are read together."""
+    """Append to each of `outs` what `encode_mesh` appends for its mesh. Meshes with the same attribute names are read together."""
     attributes = [*map(_attributes, meshes)]
-    alike: dict[tuple[str, ...], list[int]] = {}
-    listed: list[list[str]] = [*map(names_of, attributes)]
-    for place, names in enumerate(listed):
-        alike.setdefault(tuple(names), []).append(place)
-    for names, places in alike.items():
-        found, stored, chosen = ([whole[place] for place in places] for whole in (meshes, attributes, outs))
-        _encode_alike(walk, names, found, stored, chosen)
+    same_names: dict[tuple[str, ...], list[int]] = {}
+    names_per_mesh: list[list[str]] = [*map(names_of, attributes)]
+    for index, names in enumerate(names_per_mesh):
+        same_names.setdefault(tuple(names), []).append(index)
+    for names, indices in same_names.items():
+        group_meshes = [meshes[index] for index in indices]
+        group_attributes = [attributes[index] for index in indices]
+        group_outs = [outs[index] for index in indices]
+        _encode_alike(walk, names, group_meshes, group_attributes, group_outs)
 
 
 def _encode_alike(
     walk: Walk, names: tuple[str, ...], meshes: Sequence[Any], attributes: Sequence[Any], outs: Sequence[Out]
 ) -> None:
-    topology, others, can_look_up = _layout(names)
-    # Half of a mesh's attributes do not count: to look the others up takes less time than to list all.
+    """Append the content of meshes whose attributes have the same names."""
+    topology, other_names, can_look_up = _layout(names)
+    # Half of a mesh's attributes are not hashed, so looking up the others by name is faster than listing all.
     if can_look_up:
         stored = attributes
     else:
@@ -76,15 +79,15 @@ def _encode_alike(
     blobs = Blobs()
     _add_topology(meshes, topology, stored, outs, blobs)
     types: set[str] = set()
-    for name in others:
-        types |= add_attributes(name, [found[name] for found in stored], outs, blobs)
+    for name in other_names:
+        types |= add_attributes(name, [by_name[name] for by_name in stored], outs, blobs)
     blobs.finish()
-    for place, mesh in enumerate(meshes):
-        out = outs[place]
+    for index, mesh in enumerate(meshes):
+        out = outs[index]
         encode_texture_space(walk, mesh, out)
-        if others:
-            # Which layers a render uses by default; the ones active in the interface stay out.
-            out.append(attributes[place].default_color_name)
+        if other_names:
+            # The layers that a render uses by default. The layers active in the interface are not content.
+            out.append(attributes[index].default_color_name)
             if _TYPE_OF_UVS in types:
                 layers = mesh.uv_layers
             else:
@@ -102,11 +105,17 @@ def _encode_alike(
 
 @lru_cache(maxsize=1024)
 def _layout(names: tuple[str, ...]) -> tuple[tuple[_Topology | None, ...], tuple[str, ...], bool]:
-    """What a mesh with attributes of these names has of its topology, its other attributes, and whether names are enough to find them.
+    """Return the topology attributes that these names contain, the other hashed names, and True if lookup by name is possible.
 
-    Kept, because most meshes have the same ones."""
-    topology = tuple(part if part[0] in names else None for part in _TOPOLOGY)
-    return topology, hashed_names(names, _IN_TOPOLOGY), can_be_looked_up(names)
+    The result is cached, because most meshes have the same names.
+    """
+    topology: list[_Topology | None] = []
+    for part in _TOPOLOGY:
+        if part[0] in names:
+            topology.append(part)
+        else:
+            topology.append(None)
+    return tuple(topology), hashed_names(names, _IN_TOPOLOGY), can_be_looked_up(names)
 
 
 def _add_topology(
@@ -116,7 +125,10 @@ def _add_topology(
     outs: Sequence[Out],
     blobs: Blobs,
 ) -> None:
-    """Through the attributes, whose bytes Blender copies in one piece; an attribute that is absent has no elements."""
+    """Append positions, edges, corners and face starts. An absent attribute has no elements.
+
+    Reading goes through the attributes, because Blender copies their bytes in one piece.
+    """
     for part in topology:
         if part is None:
             for out in outs:
@@ -127,7 +139,7 @@ def _add_topology(
             add = blobs.add
         else:
             add = blobs.add_floats
-        stored = [found[name] for found in attributes]
+        stored = [by_name[name] for by_name in attributes]
         for data, out in zip([*map(_data, stored)], outs, strict=True):
             array = rooms[len(data) * width]
             foreach_get(data, value, array)
@@ -139,24 +151,24 @@ def _add_topology(
 
 
 def encode_texture_space(_walk: Walk, data: Any, out: Out) -> None:
-    """The texture space, unless it is computed (reading it would compute it)."""
+    """Append the texture space, unless it is computed. Reading a computed one would compute it."""
     if not data.use_auto_texspace:
         space = np.array([*data.texspace_location, *data.texspace_size], "<f4")
         out.append(fold_array(space).tobytes())
 
 
 def encode_weights(points: Any, out: Out) -> None:
-    """(point, group, weight) of every weight; points without weights cost nothing in the hash."""
-    places: list[int] = []
+    """Append (point, group, weight) of every weight. Points without weights add nothing."""
+    points_and_groups: list[int] = []
     weights: list[float] = []
     for index, point in enumerate(points):
         for element in sorted([(item.group, item.weight) for item in point.groups]):
-            places += (index, element[0])
+            points_and_groups += (index, element[0])
             weights.append(element[1])
-    if not places:
+    if not points_and_groups:
         return
     blobs = Blobs()
-    blobs.add(np.array(places, "<i4"), out)
+    blobs.add(np.array(points_and_groups, "<i4"), out)
     blobs.add(fold_array(np.array(weights, "<f4")), out)
     blobs.finish()
 
@@ -166,9 +178,10 @@ def encode_lattice(_walk: Walk, lattice: Any, out: Out) -> None:
 
 
 def _has_weights(walk: Walk, mesh: Any) -> bool:
-    """Whether weights count: the mesh keeps the groups, but only an object that uses it shows their names.
+    """Return True if a mesh's weights count.
 
-    Where no object uses it, weights count if there are any. The order of the questions is one of speed only.
+    The mesh keeps the weights, but only an object that uses it shows the names of the groups. Without such an object,
+    weights count if there are any. The order of the checks only affects speed.
     """
     shown = walk.grouped.get(mesh)
     if shown is not None:

@@ -1,8 +1,8 @@
 """Poses, as far as they differ from a new one.
 
-Responsible for: an armature object hashing alike before and after its first evaluation, when Blender makes the pose and
-its bones, and alike at every frame. Hence only bones that differ from new ones in what is not animated count, and a pose
-without any is like none.
+An armature object must hash the same before and after its first evaluation, when Blender creates the pose and its bones.
+It must also hash the same at every frame. Therefore only a bone with a non-animated difference from a new bone counts,
+and a pose without such bones equals no pose.
 """
 
 import math
@@ -16,7 +16,7 @@ from blendwright.blender.fingerprint.walk import Out, Walk
 
 _types: Any = bpy.types
 
-# Where a new pose bone differs from the defaults that RNA states (Blender 4.2 to 5.0).
+# Values of a new pose bone that differ from the RNA defaults (Blender 4.2 to 5.0).
 _NEW_BONE: Final[dict[str, Any]] = {
     **dict.fromkeys(("ik_min_x", "ik_min_y", "ik_min_z"), -math.pi),
     **dict.fromkeys(("ik_max_x", "ik_max_y", "ik_max_z"), math.pi),
@@ -27,7 +27,7 @@ _NEW_BONE: Final[dict[str, Any]] = {
 
 
 def encode_pose(walk: Walk, pose: Any, out: Out) -> None:
-    """The pose of an object; nothing where it is as new."""
+    """Append the pose of an object; nothing if it equals a new one."""
     changed = [bone for bone in pose.bones if not _is_new(walk, bone, "PoseBone")]
     if not changed and _is_new(walk, pose, "Pose"):
         return
@@ -38,7 +38,7 @@ def encode_pose(walk: Walk, pose: Any, out: Out) -> None:
 
 
 def _is_new(walk: Walk, struct: Any, type_name: str) -> bool:
-    """Whether all is as in a new one, but for animated channels: those hold what the current frame gives."""
+    """Return True if a struct equals a new one, ignoring animated channels, whose values depend on the current frame."""
     new = _new(type_name)
     if new.parts and any(new.parts(struct)):
         return False
@@ -58,7 +58,7 @@ def _is_new(walk: Walk, struct: Any, type_name: str) -> bool:
     if new.scalars is None:
         return True
     pairs = zip(new.scalar_values.items(), new.scalars(struct), strict=True)
-    return all(is_ == expected or name in animated or _close(is_, expected) for (name, expected), is_ in pairs)
+    return all(value == expected or name in animated or _close(value, expected) for (name, expected), value in pairs)
 
 
 def _close(value: Any, expected: Any) -> bool:
@@ -66,7 +66,7 @@ def _close(value: Any, expected: Any) -> bool:
 
 
 class _New(NamedTuple):
-    """What a new struct has: how to read it, and the values by name."""
+    """The values of a new struct by name, and the getters that read the same values from a struct."""
 
     scalars: Getter | None
     scalar_values: dict[str, Any]

@@ -1,8 +1,7 @@
-"""Custom properties, and those that add-ons define ("system properties" since Blender 5.0).
+"""Custom properties, and properties that add-ons define ("system properties" since Blender 5.0).
 
-Responsible for: reading them without creating any. `struct.cycles` would write an empty group into the file, so add-on
-settings are read from the stored groups only, and a value equal to its default counts as absent: setting something and
-setting it back gives the hash from before.
+Reading must not create any property. `struct.cycles` would write an empty group into the file, so add-on settings are read
+from the stored groups only. A value equal to its default counts as absent, so setting a value and setting it back restores the hash.
 """
 
 import math
@@ -19,20 +18,20 @@ _data: Any = bpy.data
 _props: Any = bpy.props
 _ABSENT = object()
 _Camera: Any = bpy.types.Camera
-# Blender up to 4.5 leaves Cycles' old camera settings behind in a saved file, where no add-on describes them any more.
+# The group of old Cycles camera settings that Blender up to 4.5 leaves in a saved file. No add-on describes it any more.
 _OBSOLETE_GROUP = "cycles"
-# Where Blender itself says how a property is shown, by the inputs of a node group.
+# Types whose properties Blender displays according to the inputs of a node group.
 _SHOWN_BY_BLENDER = frozenset({"NodesModifier", "SequencerCompositorModifierData"})
 _SCRATCH = "~bw~"
 _SCRATCH_GROUP = "blendwright_scratch"
-_LARGEST, _WHOLE = 3.4028234663852886e38, 2**31
-# What a property shows of which nothing has been said.
+_MAX_FLOAT, _INT_RANGE = 3.4028234663852886e38, 2**31
+# Display settings of a new property: key -> default values, for floats and integers.
 _SHOWN_AS_NEW: dict[str, tuple[Any, ...]] = {
     "subtype": ("NONE",),
-    "min": (-_LARGEST, -_WHOLE),
-    "max": (_LARGEST, _WHOLE - 1),
-    "soft_min": (-_LARGEST, -_WHOLE),
-    "soft_max": (_LARGEST, _WHOLE - 1),
+    "min": (-_MAX_FLOAT, -_INT_RANGE),
+    "max": (_MAX_FLOAT, _INT_RANGE - 1),
+    "soft_min": (-_MAX_FLOAT, -_INT_RANGE),
+    "soft_max": (_MAX_FLOAT, _INT_RANGE - 1),
     "step": (1,),
     "precision": (3,),
     "default": (0, ""),
@@ -41,11 +40,12 @@ _defaults: dict[tuple[str, str], Any] = {}  # by the type and name of the proper
 
 
 def custom(struct: Any, runtime: frozenset[str], separate: bool) -> list[Any] | None:
-    """The user's own properties by name, each with how it is shown; None when there are none.
+    """Return the user's custom properties by name, each with its display settings; None when there are none.
 
-    `runtime` names the add-ons' settings. Where these are stored apart, a group of such a name is what an older Blender left,
-    and anything else is the user's."""
-    says = struct.bl_rna.identifier not in _SHOWN_BY_BLENDER
+    `runtime` names the add-ons' settings. `separate` means that Blender stores these apart. Then a group with such a name is a
+    leftover of an older Blender, and any other property with such a name is the user's.
+    """
+    has_display_settings = struct.bl_rna.identifier not in _SHOWN_BY_BLENDER
     entries: list[Any] = []
     for name in sorted(struct.keys()):
         value = struct[name]
@@ -54,44 +54,50 @@ def custom(struct: Any, runtime: frozenset[str], separate: bool) -> list[Any] | 
             continue
         if name == _OBSOLETE_GROUP and is_group and isinstance(struct, _Camera):
             continue
-        if is_group or not says:
+        if is_group or not has_display_settings:
             shown = None
         else:
             shown = _shown(struct, name, value)
-        entries.append((name, plain(value), shown) if shown else (name, plain(value)))
+        if shown:
+            entries.append((name, plain(value), shown))
+        else:
+            entries.append((name, plain(value)))
     return entries or None
 
 
 def _shown(struct: Any, name: str, value: Any) -> list[Any] | None:
-    """Limits, default, description ... of a property, as far as they are not those of a new one.
+    """Return the display settings of a property (limits, default, description) that differ from a new property's; None without any.
 
-    Asking for them creates them, so a property of the window manager is asked, which is no part of the scene."""
+    Reading the display settings creates them. Therefore they are read from a copy on the window manager, which is no part of the scene.
+    """
     try:
         source = struct.id_properties_ui(name)
     except TypeError:
-        return None  # a kind of property of which nothing can be said
+        return None  # a kind of property without display settings
     scratch = _data.window_managers[0]
     scratch[_SCRATCH] = value
     try:
         shown = _read_through(scratch.id_properties_ui(_SCRATCH), source)
     except TypeError:
-        shown = _shown_of_single_precision(scratch, source)  # Python itself can only make floats of double precision
+        shown = _shown_of_single_precision(scratch, source)  # Python can only create floats of double precision
     finally:
         del scratch[_SCRATCH]
     if "id_type" in shown and "description" not in shown:
-        return None  # Blender gives a type also where nobody chose one
+        return None  # Blender sets a type even if the user chose none
     return [(key, plain(shown[key])) for key in sorted(shown) if shown[key] not in _SHOWN_AS_NEW.get(key, ())] or None
 
 
 def _read_through(copy: Any, source: Any) -> dict[str, Any]:
+    """Copy the display settings of `source` to `copy` and return them."""
     copy.update_from(source)
     return copy.as_dict()
 
 
 def _shown_of_single_precision(window_manager: Any, source: Any) -> dict[str, Any]:
-    """Return how a 32-bit float is shown. In Blender 5.2, `update_from` takes only a property of the same precision.
+    """Return the display settings of a 32-bit float. In Blender 5.2, `update_from` takes only a property of the same precision.
 
-    An add-on leaves such a property behind when it is removed. Only a registered property can make another one."""
+    An add-on leaves such a property behind when it is removed. Only a registered property can create another one.
+    """
     owner: Any = bpy.types.WindowManager
     group: Any = type(
         "BlendwrightScratch", (bpy.types.PropertyGroup,), {"__annotations__": {"value": _props.FloatProperty()}}
@@ -109,7 +115,7 @@ def _shown_of_single_precision(window_manager: Any, source: Any) -> dict[str, An
 
 
 def plain(value: Any) -> Any:
-    """A custom property's value in canonical form."""
+    """Return a custom property's value in canonical form."""
     if isinstance(value, int):
         return int(value)  # booleans turn into integers when the file is saved
     if isinstance(value, float):
@@ -117,7 +123,7 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bytes):
         return value
     if isinstance(value, _ID):
-        # Blender forgets such a pointer when it saves
+        # Blender drops such a pointer when it saves.
         if value.is_embedded_data:
             return None
         return key_of(value)
@@ -129,10 +135,11 @@ def plain(value: Any) -> Any:
 
 
 def system(group: Any, rna: Any, runtime: frozenset[str]) -> list[Any] | None:
-    """The add-ons' settings that differ from their defaults; None when there are none.
+    """Return the add-ons' settings that differ from their defaults; None when there are none.
 
-    `group` is where they are stored: apart since Blender 5.0, among the user's own before. What no registered add-on describes
-    nobody can see; Blender 5.0 itself leaves such a group in a saved camera."""
+    `group` stores them: a separate group since Blender 5.0, the struct with the user's properties before. Settings that no
+    registered add-on describes are left out, because no user can see them; Blender 5.0 itself leaves such a group in a saved camera.
+    """
     names = [name for name in group.keys() if name in runtime]  # noqa: SIM118 - a bpy_struct is no mapping
     return _settings(group, sorted(names), rna) or None
 
@@ -140,7 +147,10 @@ def system(group: Any, rna: Any, runtime: frozenset[str]) -> list[Any] | None:
 def _settings(group: Any, names: list[str], rna: Any) -> list[Any]:
     settings: list[Any] = []
     for name in names:
-        value = _setting(group[name], rna, rna.properties.get(name) if rna is not None else None)
+        prop = None
+        if rna is not None:
+            prop = rna.properties.get(name)
+        value = _setting(group[name], rna, prop)
         if value is not _ABSENT:
             settings.append((name, value))
     return settings
@@ -162,7 +172,7 @@ def _setting(value: Any, rna: Any, prop: Any) -> Any:
 
 
 def _default(owner: str, prop: Any) -> Any:
-    # Some defaults are out of range and Blender says so on every read, hence once.
+    # Some defaults are out of range, and Blender prints a warning on every read. Therefore read each only once.
     key = (owner, prop.identifier)
     if key not in _defaults:
         _defaults[key] = _read_default(prop)

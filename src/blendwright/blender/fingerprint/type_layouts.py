@@ -1,6 +1,6 @@
-"""What is read of each RNA type, worked out once per type from bl_rna and the skips.
+"""The layout of each RNA type: which properties are read and how, worked out once per type from bl_rna and the exclusions.
 
-Responsible for: sorting a type's properties into groups that can be read fast. Reads no instance's content.
+This module sorts a type's properties into groups that can be read fast. It reads no instance's content.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from blendwright.blender.fingerprint.exclusions import OWNED_STRUCTS, REFERENCE_
 _types: Any = bpy.types
 Getter = Callable[[Any], tuple[Any, ...]]
 
-# How a part of a struct is read.
+# The ways to read a part of a struct.
 BLOCK, OWNED_BLOCK, NAMED, STRUCT, BLOCKS, NAMES, STRUCTS, BULK, ATTRIBUTES, ANIMATION, ANY_BLOCK = range(11)
 _OWNED_BLOCK_TYPES = {"NodeTree", "Collection"}  # may be embedded in their owner
 _PATHS = {"FILE_PATH", "DIR_PATH"}
@@ -25,16 +25,20 @@ _NUMBERS = {"INT", "FLOAT", "BOOLEAN"}
 
 
 def getter(names: tuple[str, ...]) -> Getter | None:
-    """An attrgetter that always returns a tuple (the one of a single name returns a bare value)."""
+    """Return an attrgetter that always returns a tuple; None without names.
+
+    A plain attrgetter of a single name returns a bare value.
+    """
     if not names:
         return None
     if len(names) == 1:
-        only = attrgetter(names[0])
-        return lambda struct: (only(struct),)
+        get_value = attrgetter(names[0])
+        return lambda struct: (get_value(struct),)
     return attrgetter(*names)
 
 
 def bases(rna: Any) -> list[str]:
+    """Return the identifiers of an RNA type and of its base types, the type first."""
     names: list[str] = []
     while rna is not None:
         names.append(rna.identifier)
@@ -49,25 +53,25 @@ def _types_with_subtypes() -> frozenset[str]:
 
 
 def hashed_properties(rna: Any) -> list[Any]:
-    """The properties of a type that belong to its content."""
+    """Return the properties of a type that belong to its content."""
     reasons = reasons_to_leave_out(rna)
     return [prop for prop in rna.properties if prop.identifier not in reasons]
 
 
 def reasons_to_leave_out(rna: Any) -> dict[str, str]:
-    """The properties of a type that the walk does not read, each with the reason: all others are hashed."""
+    """Return the properties of a type that the walk does not read, each with the reason. All other properties are hashed."""
     chain = bases(rna)
-    listed: dict[str, str] = {"rna_type": "the type itself"}
+    excluded: dict[str, str] = {"rna_type": "the type itself"}
     for name in chain:
-        listed |= exclusions.EXCLUDED.get(name, {})
+        excluded |= exclusions.EXCLUDED.get(name, {})
     if rna.identifier == "Action" and "layers" in rna.properties:
-        listed |= exclusions.LEGACY_ACTION
+        excluded |= exclusions.LEGACY_ACTION
     included = {name for owner, name in exclusions.INCLUDED if owner in chain}
     reasons: dict[str, str] = {}
     for prop in rna.properties:
         name: str = prop.identifier
-        if name in listed:
-            reasons[name] = listed[name]
+        if name in excluded:
+            reasons[name] = excluded[name]
         elif name not in included and (name in exclusions.UI_NAMES or name.startswith(exclusions.UI_PREFIXES)):
             reasons[name] = "user interface state, by its name"
         elif name not in included and prop.is_readonly and prop.type == "BOOLEAN":
@@ -75,16 +79,17 @@ def reasons_to_leave_out(rna: Any) -> dict[str, str]:
         elif is_of_addon(rna, prop):
             reasons[name] = "defined by an add-on: reading it would create it; it is read as a system property"
         elif getattr(prop, "is_deprecated", False):
-            # Reading one warns (5.0).
+            # Reading a deprecated property prints a warning in Blender 5.0.
             reasons[name] = "an old name; what it meant is in under the new one"
     return reasons
 
 
 def is_of_addon(rna: Any, prop: Any) -> bool:
-    """Whether Python code defined a property. Blender makes settings of its own nodes at run time too: those are read as any other.
+    """Return True if Python code defined a property.
 
-    What Python defines is in the dictionary of a class or among its annotations; a type that bpy.types does not have is
-    one of Python, or one that Blender made of a node group."""
+    Blender also creates settings of its built-in nodes at run time; these are read like any other property. A property from Python is
+    in the dictionary of a class or among its annotations. A type missing in bpy.types comes from Python or from a node group.
+    """
     if not prop.is_runtime:
         return False
     owner: Any = getattr(_types, rna.identifier, None)
@@ -114,12 +119,16 @@ class TypeLayout:
             if prop.type in _NUMBERS:
                 if prop.is_array:
                     vectors.append((name, sum(1 for size in prop.array_dimensions if size)))
+                elif prop.type == "FLOAT":
+                    floats.append(name)
                 else:
-                    (floats if prop.type == "FLOAT" else scalars).append(name)
-            elif prop.type == "STRING":
-                (paths if prop.subtype in _PATHS else scalars).append(name)
-            elif prop.type == "ENUM":
-                (flags if prop.is_enum_flag else scalars).append(name)
+                    scalars.append(name)
+            elif prop.type == "STRING" and prop.subtype in _PATHS:
+                paths.append(name)
+            elif prop.type == "ENUM" and prop.is_enum_flag:
+                flags.append(name)
+            elif prop.type in ("STRING", "ENUM"):
+                scalars.append(name)
             elif prop.type == "POINTER":
                 parts.append((name, _pointer_kind(prop)))
             else:
@@ -142,17 +151,17 @@ class TypeLayout:
         self.part_numbers = range(len(parts))
         self.part_kinds = tuple(kind for _, kind in parts)
         self.parts = getter(self.part_names)
-        # Properties added by add-ons, and whether instances can carry such or custom ones.
+        # Properties added by add-ons. The two flags: instances can have custom properties, or separate system properties.
         self.runtime = frozenset(p.identifier for p in rna.properties if is_of_addon(rna, p))
         self.custom = supports_custom(instance)
         self.system = hasattr(instance, "bl_system_properties_get")
-        # Whether there is nothing to it but numbers and strings.
+        # True if the type has only numbers and strings.
         self.plain = not (flags or paths or parts or self.custom)
-        # Or would be, without its parts.
+        # True if the type would be plain without its parts.
         self.only_parts = bool(parts) and not (flags or paths or self.custom)
 
     def vector_values(self, struct: Any) -> list[tuple[float, ...]]:
-        """The vectors of a struct, folded."""
+        """Return the vectors of a struct, folded."""
         if self.vectors is None:
             return []
         if self.flat:
@@ -162,13 +171,14 @@ class TypeLayout:
 
 
 def folded_vector(value: Any, depth: int) -> tuple[float, ...]:
-    """A vector or matrix of so many dimensions, as one row."""
+    """Return a vector or matrix with `depth` dimensions as one flat, folded row."""
     for _ in range(depth - 1):
         value = [inner for outer in value for inner in outer]
     return fold_all(value)
 
 
 def supports_custom(instance: Any) -> bool:
+    """Return True if a struct can have custom properties."""
     try:
         instance.keys()
     except (TypeError, AttributeError):
@@ -177,6 +187,7 @@ def supports_custom(instance: Any) -> bool:
 
 
 def is_block(rna: Any) -> bool:
+    """Return True if an RNA type is a datablock type."""
     return bases(rna)[-1] == "ID"
 
 
@@ -210,7 +221,7 @@ def _collection_kind(prop: Any) -> int:
 
 @cache
 def bulk_columns(type_name: str) -> tuple[tuple[str, int, str], ...] | None:
-    """(property, width, dtype) of a type that consists of numbers only, else None."""
+    """Return (property, width, dtype) for each property of a type that consists only of numbers; None for other types."""
     rna = getattr(getattr(_types, type_name, None), "bl_rna", None)
     if rna is None or type_name in _types_with_subtypes():
         return None
@@ -224,7 +235,7 @@ def bulk_columns(type_name: str) -> tuple[tuple[str, int, str], ...] | None:
 
 
 def number_column(prop: Any) -> tuple[str, int, str] | None:
-    """How `foreach_get` reads a property, or None when it cannot."""
+    """Return (property, width, dtype) for reading a property with `foreach_get`, or None if that is impossible."""
     if prop.type == "ENUM":
         if prop.is_enum_flag or not len(prop.enum_items_static):
             return None
@@ -236,6 +247,6 @@ def number_column(prop: Any) -> tuple[str, int, str] | None:
         width = prop.array_length
     else:
         width = 1
-    if width == 0:  # a length of its own per instance
+    if width == 0:  # the length differs per instance
         return None
     return (prop.identifier, width, {"INT": "<i4", "FLOAT": "<f4", "BOOLEAN": "?"}[prop.type])

@@ -1,10 +1,10 @@
 """The canonical walk over one datablock: RNA values in a fixed order, as plain Python values.
 
-Responsible for: reading a struct by its layout and going down into its parts. What needs more than the layout (nodes, mesh
-data, poses ...) is in the readers of `content_readers.py`. Must never write: no property is read whose getter creates data.
+This module reads a struct by its layout and descends into its parts. The readers in `content_readers.py` add content that
+the layout does not cover (nodes, mesh data, poses). The walk must never write, so it reads no property whose getter creates data.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import compress
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ import numpy as np
 from blendwright.blender.fingerprint.animation import Channels, animated_channels, is_empty
 from blendwright.blender.fingerprint.attributes import blob, encode_attributes
 from blendwright.blender.fingerprint.canonical import FOLDED, canonical_path, fold_all, fold_array
-from blendwright.blender.fingerprint.identity import key_of
+from blendwright.blender.fingerprint.identity import key_of, optional_key
 from blendwright.blender.fingerprint.properties import custom, system
 from blendwright.blender.fingerprint.type_layouts import (
     ANIMATION,
@@ -33,13 +33,13 @@ from blendwright.blender.fingerprint.type_layouts import (
     folded_vector,
 )
 
-# The deepest chain of parts in Blender 5.0 has 7 links. A pointer that leads back up must become a reference in
-# `exclusions.py`; a hash that silently stopped somewhere would be worse than an error.
-_DEEPEST = 24
-# What Blender notes of an asset whenever it saves: the size of an object, the sockets of a node group, whether an action is a pose.
+# The maximum number of nested parts. The deepest chain in Blender 5.0 has 7 links. A pointer that leads back up must become
+# a reference in `exclusions.py`. An error is better than a hash that silently stops at some depth.
+_MAX_PART_DEPTH = 24
+# Asset metadata that Blender writes at every save: an object's size, a node group's sockets, the pose flag of an action.
 _WRITTEN_ON_SAVE = frozenset({"dimensions", "type", "inputs", "outputs", "properties", "is_single_frame"})
 
-# Without the struct: asked for by name, it first looks for a property and a function of that name.
+# The unbound method. `struct.keys` would first look for an RNA property and a function of that name.
 _keys: Callable[[Any], Any] = bpy.types.bpy_struct.keys
 
 Out = list[Any]
@@ -47,9 +47,9 @@ Reader = Callable[["Walk", Any, Out], None]
 
 
 class Walk:
-    """Reads structs into `out`, leaving animated channels blank."""
+    """A reader that appends the content of structs to `out` and leaves animated channels blank."""
 
-    # RNA type -> what to read besides the layout; filled by `leaf_hashes.py`.
+    # RNA type -> the reader of content that the layout does not cover; filled by `leaf_hashes.py`.
     readers: dict[str, Reader] = {}
     # RNA type -> properties that are read as columns instead; filled by `leaf_hashes.py`.
     in_columns: dict[str, frozenset[str]] = {}
@@ -57,12 +57,13 @@ class Walk:
 
     def __init__(self, channels: Channels, grouped: Mapping[Any, bool], *, all_grouped: bool = False) -> None:
         self.channels = channels
-        # Mesh -> whether it has vertex groups, as far as known beforehand: of all that an object uses, or of some.
+        # Mesh -> True if it has vertex groups. It lists every mesh that an object uses if `all_grouped`, otherwise some.
         self.grouped = grouped
         self.all_grouped = all_grouped
         self._depth = 0
 
     def layout_of(self, struct: Any) -> tuple[TypeLayout, tuple[Reader, ...]]:
+        """Return the layout of a struct's type and the extra readers for it, base types first. Both are cached per type."""
         cls = struct.__class__
         entry = self._layouts.get(cls)
         if entry is None:
@@ -75,7 +76,7 @@ class Walk:
         return entry
 
     def struct(self, struct: Any, out: Out) -> None:
-        """All of a struct: its type, its values, its parts, its custom properties."""
+        """Append all of a struct: its type, its values, its parts, its custom properties."""
         layout, readers = self._layouts.get(struct.__class__) or self.layout_of(struct)
         if self.channels:
             channels = self.channels.get((struct.as_pointer(), layout.name))
@@ -91,14 +92,14 @@ class Walk:
         if layout.flags or layout.paths:
             self.words(layout, struct, out)
         if layout.parts:
-            # Only what is there, each under its number: an absent part and an empty list are alike.
+            # Append only present parts, each under its number. An absent part and an empty list give the same content.
             values, kinds = layout.parts(struct), layout.part_kinds
             for number in compress(layout.part_numbers, values):
                 value, kind = values[number], kinds[number]
                 if kind == STRUCT:
                     out.append(number)
                     inner = self._layouts.get(value.__class__)
-                    # As below, without the detour: every object has several.
+                    # A shortcut for `inner`: every object has several plain parts.
                     if inner is not None and not self.channels and _is_plain(inner[0], value):
                         _add_values(inner[0], value, out)
                     else:
@@ -111,57 +112,57 @@ class Walk:
             reader(self, struct, out)
 
     def words(self, layout: TypeLayout, struct: Any, out: Out) -> None:
-        """The flags and file paths of a struct."""
+        """Append the flags and file paths of a struct."""
         for name in layout.flags:
             out.append(sorted(getattr(struct, name)))
         for name in layout.paths:
             out.append(canonical_path(getattr(struct, name), struct.id_data))
 
     def values(self, struct: Any, out: Out) -> None:
-        """The values of a struct without its parts."""
+        """Append the values of a struct without its parts."""
         layout, _ = self.layout_of(struct)
         self._values(layout, struct, self.channels.get((struct.as_pointer(), layout.name), {}), out)
 
     def _values(self, layout: TypeLayout, struct: Any, channels: dict[str, set[int]], out: Out) -> None:
         if layout.scalars:
             values = layout.scalars(struct)
-            out.append([None if n in channels else v for n, v in zip(layout.scalar_names, values, strict=True)])
+            out.append(_without_channels(layout.scalar_names, values, channels))
         if layout.floats:
             values = fold_all(layout.floats(struct))
-            out.append([None if n in channels else v for n, v in zip(layout.float_names, values, strict=True)])
+            out.append(_without_channels(layout.float_names, values, channels))
         if layout.vectors:
             for name, value, depth in zip(
                 layout.vector_names, layout.vectors(struct), layout.vector_depths, strict=True
             ):
                 left_out = channels.get(name, ())
-                out.append([None if i in left_out else v for i, v in enumerate(folded_vector(value, depth))])
+                out.append(_without_indices(folded_vector(value, depth), left_out))
 
     def properties(self, struct: Any, layout: TypeLayout, channels: dict[str, set[int]] | None, out: Out) -> None:
+        """Append the user's custom properties and the settings of add-ons, without animated ones; nothing if both are empty."""
         if struct.keys():
-            own = custom(struct, layout.runtime, layout.system)
+            user_properties = custom(struct, layout.runtime, layout.system)
         else:
-            own = None
+            user_properties = None
+        group = None
         if layout.system:
             group = struct.bl_system_properties_get()
-            if group is None:
-                added = None
-            else:
-                added = system(group, struct.bl_rna, layout.runtime)
+        elif layout.runtime:
+            group = struct
+        if group is None:
+            added = None
         else:
-            if layout.runtime:
-                added = system(struct, struct.bl_rna, layout.runtime)
-            else:
-                added = None
-        if own and layout.name == "AssetMetaData":
-            own = [item for item in own if item[0] not in _WRITTEN_ON_SAVE]
-        if channels:
-            own = own and [(name, blanked(value, channels.get(f'["{name}"]')), *shown) for name, value, *shown in own]
-            added = added and _without_animated(added, "", channels)
-        if own or added:
-            out.append(("properties", own, added))
+            added = system(group, struct.bl_rna, layout.runtime)
+        if user_properties and layout.name == "AssetMetaData":
+            user_properties = [item for item in user_properties if item[0] not in _WRITTEN_ON_SAVE]
+        if channels and user_properties:
+            user_properties = _blanked_properties(user_properties, channels)
+        if channels and added:
+            added = _without_animated(added, "", channels)
+        if user_properties or added:
+            out.append(("properties", user_properties, added))
 
     def part(self, number: int, value: Any, kind: int, out: Out) -> None:
-        """A part that is there, under its number."""
+        """Append a present part, preceded by its number in the layout."""
         if kind >= ANIMATION and not _is_present(value, kind):
             return
         out.append(number)
@@ -181,29 +182,31 @@ class Walk:
             else:
                 out.append(key_of(value))
         elif kind == BLOCKS:
-            out.append([None if block is None else key_of(block) for block in value])
+            out.append([*map(optional_key, value)])
         elif kind == NAMES:
             out.append([reference(item) for item in value])
         else:
             encode_attributes(value, out)
 
     def inner(self, struct: Any, out: Out) -> None:
+        """Append a struct that is part of another one. Raise RecursionError if parts lead back to their owner."""
         self._depth += 1
-        if self._depth > _DEEPEST:
+        if self._depth > _MAX_PART_DEPTH:
             raise RecursionError(f"the parts of {struct.bl_rna.identifier} lead back to their owner")
         self.struct(struct, out)
         self._depth -= 1
 
     def inner_without(self, struct: Any, names: tuple[str, ...], out: Out) -> None:
-        """A part without values that evaluation writes, as it writes animated channels."""
+        """Append a part and leave `names` blank, because evaluation writes these values as it writes animated channels."""
         outer = self.channels
         struct_id = (struct.as_pointer(), struct.bl_rna.identifier)
-        self.channels = {**outer, struct_id: {**outer.get(struct_id, {}), **{name: {0} for name in names}}}
+        blanked_names = {name: {0} for name in names}
+        self.channels = {**outer, struct_id: {**outer.get(struct_id, {}), **blanked_names}}
         self.inner(struct, out)
         self.channels = outer
 
     def structs(self, items: Any, out: Out) -> None:
-        """A list of structs, in its order."""
+        """Append a list of structs in its order."""
         out.append(len(items))
         for item in items:
             if item is None:
@@ -212,7 +215,7 @@ class Walk:
                 self.inner(item, out)
 
     def unordered(self, items: Any, out: Out) -> None:
-        """A list of structs whose order means nothing."""
+        """Append a list of structs whose order has no meaning, sorted by content."""
         encoded: list[tuple[str, Out]] = []
         for item in items:
             inner: Out = []
@@ -222,7 +225,7 @@ class Walk:
         out.append([inner for _, inner in encoded])
 
     def embedded(self, block: Any, out: Out) -> None:
-        """A datablock that is part of another one, with its own animation."""
+        """Append a datablock that is part of another one, with its animation."""
         outer = self.channels
         if getattr(block, "animation_data", None) is not None:
             self.channels = {**outer, **animated_channels(block)}
@@ -230,7 +233,7 @@ class Walk:
         self.channels = outer
 
     def bulk(self, items: Any, out: Out) -> None:
-        """A list of structs that hold numbers only, column by column."""
+        """Append a list of structs that hold only numbers, column by column. Read them one by one if an item is animated."""
         first = items[0]
         type_name: str = first.bl_rna.identifier
         if any(owner == type_name for _, owner in self.channels):
@@ -240,11 +243,13 @@ class Walk:
         for name, width, dtype in bulk_columns(type_name) or ():
             column = np.empty(len(items) * width, dtype)
             items.foreach_get(name, column)
-            out.append(blob(fold_array(column) if dtype == "<f4" else column))
+            if dtype == "<f4":
+                column = fold_array(column)
+            out.append(blob(column))
 
 
 def _add_values(layout: TypeLayout, struct: Any, out: Out) -> None:
-    """The type of a struct and its values, none of which is animated."""
+    """Append the type of a struct and its values, when no value is animated."""
     out.append(layout.name)
     if layout.scalars:
         out.append(layout.scalars(struct))
@@ -254,24 +259,46 @@ def _add_values(layout: TypeLayout, struct: Any, out: Out) -> None:
         out += layout.vector_values(struct)
 
 
+def _without_channels(names: Sequence[str], values: Sequence[Any], channels: Container[str]) -> list[Any]:
+    """Return the values of properties with None for animated ones."""
+    kept: list[Any] = []
+    for name, value in zip(names, values, strict=True):
+        if name in channels:
+            kept.append(None)
+        else:
+            kept.append(value)
+    return kept
+
+
+def _without_indices(values: Sequence[Any], indices: Container[int]) -> list[Any]:
+    """Return the elements of an array with None for animated ones."""
+    kept: list[Any] = []
+    for index, value in enumerate(values):
+        if index in indices:
+            kept.append(None)
+        else:
+            kept.append(value)
+    return kept
+
+
 def has_properties(layout: TypeLayout) -> Callable[[Any], bool]:
-    """Tells whether a struct has custom properties or settings of add-ons. Nearly all have none."""
+    """Return a function that returns True for a struct with custom properties or add-on settings. Most structs have none."""
     if layout.system:
         return _has_any
     return _has_own
 
 
 def have_properties(layout: TypeLayout, structs: Sequence[Any]) -> list[bool]:
-    """The same of several structs of one type."""
-    owning = [*map(bool, map(_keys, structs))]
+    """Return for each of several structs of one type if it has custom properties or add-on settings."""
+    have_custom = [*map(bool, map(_keys, structs))]
     if not layout.system:
-        return owning
-    pairs = zip(owning, structs, strict=True)
-    return [own or struct.bl_system_properties_get() is not None for own, struct in pairs]
+        return have_custom
+    pairs = zip(have_custom, structs, strict=True)
+    return [has_custom or struct.bl_system_properties_get() is not None for has_custom, struct in pairs]
 
 
 def _has_own(struct: Any) -> bool:
-    # What an add-on stores is among the custom ones before Blender 5.0.
+    # Before Blender 5.0, add-on settings are stored among the custom properties.
     return bool(_keys(struct))
 
 
@@ -280,17 +307,19 @@ def _has_any(struct: Any) -> bool:
 
 
 def _is_plain(layout: TypeLayout, struct: Any) -> bool:
-    """Whether a struct has nothing but values, of those that can have more."""
+    """Return True if a struct has only values, also for a type that may have parts."""
     return layout.plain or (layout.only_parts and layout.parts is not None and not any(layout.parts(struct)))
 
 
 def _is_present(value: Any, kind: int) -> bool:
-    """Whether a part is as good as absent: Blender forgets pointers to a part of another datablock when it saves."""
-    return not (is_empty(value) if kind == ANIMATION else value.is_embedded_data)
+    """Return False if a part counts as absent. Blender drops pointers to a part of another datablock when it saves."""
+    if kind == ANIMATION:
+        return not is_empty(value)
+    return not value.is_embedded_data
 
 
 def reference(struct: Any) -> str | None:
-    """A struct that lives in a named list elsewhere."""
+    """Return the identifier or name of a struct that lives in a named list elsewhere; None without either."""
     name = getattr(struct, "identifier", None) or getattr(struct, "name", None)
     if isinstance(name, str):
         return name
@@ -298,16 +327,28 @@ def reference(struct: Any) -> str | None:
 
 
 def blanked(value: Any, indices: set[int] | None) -> Any:
-    """A custom property without what is animated of it: all, or some elements."""
+    """Return a custom property's value without its animated elements; None if the whole value is animated."""
     if indices is None:
         return value
     if isinstance(value, list):
-        return [None if i in indices else element for i, element in enumerate(cast("list[Any]", value))]
+        return _without_indices(cast("list[Any]", value), indices)
     return None
 
 
+def _blanked_properties(entries: list[Any], channels: dict[str, set[int]]) -> list[Any]:
+    """Return the user's custom properties with animated values blanked."""
+    kept: list[Any] = []
+    for name, value, *shown in entries:
+        animated = channels.get(f'["{name}"]')
+        kept.append((name, blanked(value, animated), *shown))
+    return kept
+
+
 def _without_animated(settings: list[Any], path: str, channels: dict[str, set[int]]) -> list[Any] | None:
-    """An add-on's settings without animated ones; those may come and go, as a default counts as absent."""
+    """Return an add-on's settings without animated ones; None if none remain.
+
+    An animated setting may appear and disappear, because a value equal to its default counts as absent.
+    """
     remaining: list[Any] = []
     for name, value in settings:
         property_path = path + name

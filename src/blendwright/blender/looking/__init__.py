@@ -1,1 +1,1 @@
-"""Pictures that are looked at closer: what is seen where, names in a picture, depth, masks, and comparison with another picture."""
+"""Detailed views of pictures: the object at each pixel, names in a picture, depth, masks, and comparison with another picture."""

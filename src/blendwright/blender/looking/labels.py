@@ -1,4 +1,4 @@
-"""Names in a picture: each beside the place that it is about, where it covers no other name as long as there is room."""
+"""Names in a picture. Each is next to its object, and covers no other name if there is enough space."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,16 +9,18 @@ import numpy as np
 from blendwright.blender.looking.lettering import Lettering
 
 BACK, TEXT = (18, 18, 22), (255, 255, 255)
+# The opacity of a plate.
 OPAQUE = 0.78
+# The border of a plate around its text, in pixels.
 PADDING = 3
-# Distances at which a free place is looked for, in heights of a label, and directions: above first, then around.
+# Distances of the search for a free position, in heights of a label, and its directions: above first, then around.
 RINGS = (1.2, 2.2, 3.4, 5.0, 7.0)
 DIRECTIONS = ((0, -1), (0, 1), (1, 0), (-1, 0), (1, -1), (-1, -1), (1, 1), (-1, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A name, the pixel that it is about (column, row), what it is about (left, top, right, bottom), and the colour of its mark."""
+    """A name, the pixel that it points to (column, row), the box of its object (left, top, right, bottom), and the colour of its mark."""
 
     text: str
     at: tuple[int, int]
@@ -28,12 +30,15 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Box:
+    """A rectangle in pixels."""
+
     left: int
     top: int
     width: int
     height: int
 
     def meets(self, other: "Box") -> bool:
+        """Return True if two boxes overlap."""
         return (
             self.left < other.left + other.width
             and other.left < self.left + self.width
@@ -43,15 +48,15 @@ class Box:
 
 
 def line_height(picture: Any) -> int:
-    """How high letters are in a picture of this size, so that they can be read after it was shrunk a little."""
+    """Return the height of letters in pixels that stays readable when a picture of this size is reduced a little."""
     return int(np.clip(len(picture) // 26, 13, 40))
 
 
 def draw_labels(picture: Any, labels: Sequence[Label], letters: Lettering) -> None:
-    """Draw into the picture: the first labels get the best places."""
+    """Draw labels into the picture. Earlier labels get better positions."""
     height, width = picture.shape[:2]
     lines = [letters.line(label.text, line_height(picture)) for label in labels]
-    sizes = [(words.shape[1] + 2 * PADDING, words.shape[0] + 2 * PADDING) for words in lines]
+    sizes = [(line.shape[1] + 2 * PADDING, line.shape[0] + 2 * PADDING) for line in lines]
     boxes = placed(labels, sizes, (width, height))
     for label, box in zip(labels, boxes, strict=True):
         _draw_leader(picture, label, box)
@@ -60,16 +65,24 @@ def draw_labels(picture: Any, labels: Sequence[Label], letters: Lettering) -> No
 
 
 def placed(labels: Sequence[Label], sizes: Sequence[tuple[int, int]], room: tuple[int, int]) -> list[Box]:
-    """Where labels of these sizes stand: each at the best place that none before it covers, or at its best where there is no such place."""
-    taken: list[Box] = []
+    """Return a box for each label: the best position that no earlier label covers, otherwise its best position."""
+    boxes: list[Box] = []
     for label, size in zip(labels, sizes, strict=True):
-        places = list(_places(label, size, room))
-        taken.append(next((box for box in places if not any(map(box.meets, taken))), places[0]))
-    return taken
+        candidates = list(_places(label, size, room))
+        boxes.append(_first_free(candidates, boxes))
+    return boxes
+
+
+def _first_free(candidates: Sequence[Box], boxes: Sequence[Box]) -> Box:
+    """Return the first candidate that overlaps no box, otherwise the first candidate."""
+    for candidate in candidates:
+        if not any(map(candidate.meets, boxes)):
+            return candidate
+    return candidates[0]
 
 
 def draw_line(picture: Any, words: Any, left: int, top: int) -> None:
-    """A line of text on a dark plate; what lies outside of the picture is cut off."""
+    """Draw a line of text on a dark plate. Parts outside the picture are cut off."""
     covered = np.pad(words, PADDING)[..., None]
     part = picture[top : top + len(covered), left : left + covered.shape[1]]
     covered = covered[: part.shape[0], : part.shape[1]]
@@ -78,8 +91,10 @@ def draw_line(picture: Any, words: Any, left: int, top: int) -> None:
 
 
 def _places(label: Label, size: tuple[int, int], room: tuple[int, int]) -> Iterator[Box]:
-    """Where a label may stand, the best place first: on what it is about where that is far larger, else above it, below it or beside it;
-    then around it, farther and farther away."""
+    """Yield the possible positions of a label, the best first.
+
+    The best one is on the object if that is much larger. Then follow positions above, below and next to it, then rings around it.
+    """
     left, top, right, bottom = label.about
     wide, high = size
     if right - left > 1.5 * wide and bottom - top > 3 * high:
@@ -93,17 +108,20 @@ def _places(label: Label, size: tuple[int, int], room: tuple[int, int]) -> Itera
         yield _box(middle, size, room)
     for ring in RINGS:
         for across, down in DIRECTIONS:
-            yield _box((label.at[0] + across * (ring * high + wide / 2), label.at[1] + down * ring * high), size, room)
+            x = label.at[0] + across * (ring * high + wide / 2)
+            y = label.at[1] + down * ring * high
+            yield _box((x, y), size, room)
 
 
 def _box(middle: tuple[float, float], size: tuple[int, int], room: tuple[int, int]) -> Box:
-    left = int(np.clip(middle[0] - size[0] / 2, 0, max(room[0] - size[0], 0)))
-    top = int(np.clip(middle[1] - size[1] / 2, 0, max(room[1] - size[1], 0)))
-    return Box(left, top, *size)
+    """Return a box around a middle, moved into the picture."""
+    x = int(np.clip(middle[0] - size[0] / 2, 0, max(room[0] - size[0], 0)))
+    y = int(np.clip(middle[1] - size[1] / 2, 0, max(room[1] - size[1], 0)))
+    return Box(x, y, *size)
 
 
 def _draw_leader(picture: Any, label: Label, box: Box) -> None:
-    """A line from a label to its place, and a mark there."""
+    """Draw a line from a label to its pixel, and a mark there."""
     column, row = label.at
     end = (
         float(np.clip(column, box.left, box.left + box.width - 1)),

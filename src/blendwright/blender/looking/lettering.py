@@ -1,4 +1,4 @@
-"""Words as pixels, in Blender's own font: outlines of a text object, filled by parity. Needs no window and no library for pictures."""
+"""Text as pixels, in Blender's bundled font: outlines of a text object, filled by parity. It needs no window and no picture library."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -9,16 +9,16 @@ import numpy as np
 
 from blendwright.blender.scene.state import RESERVED_PREFIX
 
-# Each pixel is looked at so many times in both directions.
+# The number of samples per pixel in both directions.
 FINE = 4
-# Longer words are cut.
-MOST_LETTERS = 48
-# Of the height of a line: what lies below the letters' foot, and how high they are.
+# The maximum number of characters of a line. Longer lines are cut.
+MAX_CHARACTERS = 48
+# The extent of letters below and above the baseline, in font units. Together they fill a line's height.
 BELOW, ABOVE = 0.28, 0.86
 
 
 class Lettering:
-    """Draws lines of text. Valid inside of `lettering`."""
+    """A renderer of text lines. It is valid only inside `lettering`."""
 
     def __init__(self, curve: Any, holder: Any) -> None:
         self._curve = curve
@@ -26,15 +26,18 @@ class Lettering:
         self._drawn: dict[tuple[str, int], Any] = {}
 
     def line(self, text: str, height: int) -> Any:
-        """How much of each pixel a line covers, from 0 to 1, in rows from the top down; `height` pixels high."""
+        """Return the coverage of each pixel by a line of text, from 0 to 1. Rows run from the top down. `height` is in pixels."""
         key = (text, height)
         if key not in self._drawn:
-            self._drawn[key] = self._draw(text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…", height)
+            if len(text) > MAX_CHARACTERS:
+                text = text[: MAX_CHARACTERS - 1] + "…"
+            self._drawn[key] = self._draw(text, height)
         return self._drawn[key]
 
     def _draw(self, text: str, height: int) -> Any:
-        # Control characters and line breaks have no shape of their own; where nothing has one, Blender makes no mesh.
-        self._curve.body = "".join(letter if letter.isprintable() else " " for letter in text)
+        """Draw a line of text, without the cache."""
+        # Control characters and line breaks have no shape. Without any shape, Blender creates no mesh.
+        self._curve.body = "".join(map(_printable, text))
         if not self._curve.body.strip():
             return np.zeros((height, 1))
         mesh = self._holder.to_mesh()
@@ -47,15 +50,22 @@ class Lettering:
             self._holder.to_mesh_clear()
         scale = height / (BELOW + ABOVE) * FINE
         flat = points.reshape(-1, 3)[:, :2].astype(np.float64)
-        places = np.stack([flat[:, 0] * scale, (ABOVE - flat[:, 1]) * scale], axis=1)
-        width = int(np.ceil((places[:, 0].max() if len(places) else 0.0) / FINE)) + 1
-        covered = _filled(places[edges.reshape(-1, 2)], width * FINE, height * FINE)
+        samples = np.stack([flat[:, 0] * scale, (ABOVE - flat[:, 1]) * scale], axis=1)
+        right = samples[:, 0].max(initial=0.0)
+        width = int(np.ceil(right / FINE)) + 1
+        covered = _filled(samples[edges.reshape(-1, 2)], width * FINE, height * FINE)
         return covered.reshape(height, FINE, width, FINE).mean(axis=(1, 3))
+
+
+def _printable(letter: str) -> str:
+    if letter.isprintable():
+        return letter
+    return " "
 
 
 @contextmanager
 def lettering() -> Generator[Lettering]:
-    """Something to draw lines of text with; leaves nothing behind, not even the font."""
+    """Yield a renderer of text lines. Remove its datablocks at the end, including the font."""
     fonts = set(bpy.data.fonts)
     curve: Any = bpy.data.curves.new(f"{RESERVED_PREFIX}lettering", "FONT")
     curve.fill_mode, curve.resolution_u = "NONE", 3
@@ -70,7 +80,7 @@ def lettering() -> Generator[Lettering]:
 
 
 def _filled(edges: Any, width: int, height: int) -> Any:
-    """What closed outlines enclose: every edge turns what lies right of it, in each row that it crosses."""
+    """Return a mask of the area inside closed outlines. Every edge flips the pixels to its right, in each row that it crosses."""
     turned = np.zeros((height, width + 1), np.uint8)
     if not len(edges):
         return turned[:, :width]

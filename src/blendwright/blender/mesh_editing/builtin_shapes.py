@@ -1,4 +1,4 @@
-"""Shapes that Blender itself has, as plain vertices and faces."""
+"""Shapes that Blender itself provides, as plain vertices and faces."""
 
 from typing import Any
 
@@ -10,12 +10,18 @@ MAKERS = {"monkey": "create_monkey"}
 
 
 def builtin_shape(shape: str) -> tuple[list[tuple[float, ...]], list[tuple[int, ...]]]:
+    """Return the vertices of a shape, and its faces as lists of vertex indices."""
     bm = _new_bmesh()
     try:
-        # Looked up anew: an operator that is kept makes nothing after a while (5.0.1).
+        # Look the operator up on every call: a stored one creates nothing after a while (Blender 5.0.1).
         getattr(_ops, MAKERS[shape])(bm)
         bm.verts.index_update()
         vertices = [tuple(vertex.co) for vertex in bm.verts]
-        return vertices, [tuple(vertex.index for vertex in face.verts) for face in bm.faces]
+        faces = [_vertex_indices(face) for face in bm.faces]
+        return vertices, faces
     finally:
         bm.free()
+
+
+def _vertex_indices(face: Any) -> tuple[int, ...]:
+    return tuple(vertex.index for vertex in face.verts)

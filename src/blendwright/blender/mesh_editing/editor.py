@@ -1,8 +1,8 @@
-"""A mesh while a list of operations works on it.
+"""A mesh during a list of operations.
 
-BMesh keeps elements at addresses, and some of its operators go through them in the order of these: the same operation numbers new
-edges and faces differently in every process. After each operation that makes or removes elements the mesh is therefore written with
-edges and new faces in an order of its own, and read again, so that the next one begins with what any process would have.
+BMesh keeps elements at memory addresses, and some of its operators iterate in the order of these addresses. The same operation
+would number new edges and faces differently in every process. Therefore the mesh is written in a canonical order and read again
+after each operation that creates or removes elements. The next operation then starts from the same order in every process.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,14 +16,14 @@ from blendwright.tools.mesh.selectors import LAST, SIDES
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
-# A list of operations that makes more than this is a mistake, and would take minutes.
-MOST_VERTICES = 4_000_000
+# The maximum number of vertices of an edited mesh. More is a mistake in the plan, and would take minutes.
+MAX_VERTICES = 4_000_000
 
 _new_bmesh: Any = bmesh.new
 
 
 class MeshEditor:
-    """The mesh as BMesh, and the selections that operations have named."""
+    """A mesh as BMesh, with the named selections of earlier operations."""
 
     def __init__(
         self,
@@ -37,62 +37,71 @@ class MeshEditor:
         self.mesh = obj.data
         self.world = world
         self.slot_for = slot_for
-        """The material slot of a name, made where there is none."""
+        """Return the slot of the material with this name. Add a slot if none has it."""
         self.mesh_named = mesh_named
-        """A new mesh with the layers and materials of this one."""
+        """Return a new mesh with the layers and materials of this one."""
         self.evaluate = evaluate
-        """The dependency graph, brought up to date."""
+        """Return the updated dependency graph."""
         self._named: dict[str, Selection] = {}
         self.bm: Any = None
         self._old_faces: Sequence[Any] = ()
         self._load()
 
     def close(self) -> None:
+        """Free the BMesh."""
         self.bm.free()
 
     def elements(self, domain: str) -> Any:
+        """Return the BMesh sequence of a domain: vertices, edges or faces."""
         return {"vertices": self.bm.verts, "edges": self.bm.edges, "faces": self.bm.faces}[domain]
 
     def selection(self, name: str) -> Selection:
+        """Return the valid elements of a named selection; an empty selection for an unknown name."""
         return self._named.get(name, Selection()).living()
 
-    def keep(self, name: str | None, made: Selection, sides: Selection | None = None) -> None:
-        """Note what an operation made, under its own name and as the last."""
+    def keep(self, name: str | None, selection: Selection, sides: Selection | None = None) -> None:
+        """Store the selection that an operation made under `name` and as the last one. `sides` is stored as its side faces."""
         for key in filter(None, (LAST, name)):
-            self._named[key] = made
+            self._named[key] = selection
             self._named.pop(key + SIDES, None)
             if sides is not None:
                 self._named[key + SIDES] = sides
 
     def slots_with(self, material: str) -> set[int]:
-        slots = self.obj.material_slots
-        return {
-            number for number, slot in enumerate(slots) if slot.material is not None and slot.material.name == material
-        }
+        """Return the numbers of the material slots that hold a material."""
+        numbers: set[int] = set()
+        for number, slot in enumerate(self.obj.material_slots):
+            if slot.material is not None and slot.material.name == material:
+                numbers.add(number)
+        return numbers
 
     def require_room(self, vertices: int, at: str) -> None:
-        """A StepError where an operation would make a mesh too large."""
-        if vertices > MOST_VERTICES:
-            message = f"it would make about {vertices} vertices; at most {MOST_VERTICES} are allowed"
-            raise StepError.of(Fault.LIMIT_EXCEEDED, message, at=at, cure="Select less, or cut less often.")
+        """Raise StepError if an operation would make a mesh with more than MAX_VERTICES vertices."""
+        if vertices > MAX_VERTICES:
+            message = f"it would make about {vertices} vertices; at most {MAX_VERTICES} are allowed"
+            raise StepError.of(Fault.LIMIT_EXCEEDED, message, at=at, cure="Select fewer elements, or use fewer cuts.")
 
     def settle(self) -> None:
-        """Write the mesh in an order that any process would have, and read it again; selections stay."""
-        places = new_places(self.bm, {face for face in self._old_faces if face.is_valid})
-        numbers = {
-            name: tuple([places[domain][one] for one in getattr(chosen.living(), domain)] for domain in DOMAINS)
-            for name, chosen in self._named.items()
-        }
-        put_in_order(self.bm, places)
+        """Write the mesh in canonical order and read it again. Selections stay valid."""
+        positions = canonical_order(self.bm, {face for face in self._old_faces if face.is_valid})
+        numbered: dict[str, dict[str, list[int]]] = {}
+        for name, selection in self._named.items():
+            living = selection.living()
+            numbered[name] = {
+                domain: [*map(positions[domain].__getitem__, living.elements(domain))] for domain in DOMAINS
+            }
+
+        put_in_order(self.bm, positions)
         write(self.bm, self.mesh)
         self.bm.free()
         self._load()
-        for name, lists in numbers.items():
-            found = ([self.elements(domain)[i] for i in chosen] for domain, chosen in zip(DOMAINS, lists, strict=True))
-            self._named[name] = Selection(*found, sorts=self._named[name].sorts)
+
+        for name, numbers in numbered.items():
+            elements = {domain: [*map(self.elements(domain).__getitem__, numbers[domain])] for domain in DOMAINS}
+            self._named[name] = Selection(**elements, sorts=self._named[name].sorts)
 
     def replace(self, mesh: Any) -> None:
-        """Go on with another mesh; nothing that was selected is left."""
+        """Continue with another mesh and drop all selections."""
         self.bm.free()
         self.bm = _new_bmesh()
         self.bm.from_mesh(mesh)
@@ -107,32 +116,42 @@ class MeshEditor:
         self._old_faces = list(self.bm.faces)
 
 
-Places = dict[str, dict[Any, int]]
+Positions = dict[str, dict[Any, int]]
 
 
-def new_places(bm: Any, old: set[Any]) -> Places:
-    """The place of each element in an order that any process would have: edges by the vertices that they join; faces that were there before
-    first, new ones by their vertices. Vertices come in such an order anyway."""
+def canonical_order(bm: Any, old: set[Any]) -> Positions:
+    """Return the position of each element in an order that is the same in every process.
+
+    Edges are sorted by the vertices that they join. Faces in `old` come first in their order, new faces follow by their vertices.
+    Vertices already have a canonical order.
+    """
     bm.verts.index_update()
-    numbers = {edge: sorted(vertex.index for vertex in edge.verts) for edge in bm.edges}
-    edges = sorted(numbers, key=numbers.__getitem__)
-    kept = [face for face in bm.faces if face in old]
-    new = sorted((face for face in bm.faces if face not in old), key=lambda face: sorted(v.index for v in face.verts))
+    edges = sorted(bm.edges, key=_vertex_indices)
+    old_faces = [face for face in bm.faces if face in old]
+    new_faces = sorted((face for face in bm.faces if face not in old), key=_vertex_indices)
     return {
         "vertices": {vertex: vertex.index for vertex in bm.verts},
-        "edges": {edge: place for place, edge in enumerate(edges)},
-        "faces": {face: place for place, face in enumerate([*kept, *new])},
+        "edges": _numbered(edges),
+        "faces": _numbered([*old_faces, *new_faces]),
     }
 
 
-def put_in_order(bm: Any, places: Places) -> None:
-    """Sort elements to their places. What was held of them before stands for others afterwards."""
-    bm.edges.sort(key=places["edges"].__getitem__)
-    bm.faces.sort(key=places["faces"].__getitem__)
+def _numbered(elements: Sequence[Any]) -> dict[Any, int]:
+    return {element: position for position, element in enumerate(elements)}
+
+
+def _vertex_indices(element: Any) -> list[int]:
+    return sorted(vertex.index for vertex in element.verts)
+
+
+def put_in_order(bm: Any, positions: Positions) -> None:
+    """Sort edges and faces by their positions. A reference from before the sort then stands for another element."""
+    bm.edges.sort(key=positions["edges"].__getitem__)
+    bm.faces.sort(key=positions["faces"].__getitem__)
 
 
 def write(bm: Any, mesh: Any) -> None:
-    """BMesh to mesh; each edge begins at the lower of its vertices."""
+    """Write a BMesh to a mesh. Each edge starts at its lower vertex."""
     bm.to_mesh(mesh)
     pairs = np.empty(len(mesh.edges) * 2, np.int32)
     mesh.edges.foreach_get("vertices", pairs)

@@ -1,4 +1,4 @@
-"""Operations that keep the geometry: normals, marks on edges, materials, shading, and naming a selection."""
+"""Operations that keep the geometry: normals, marks on edges, materials, shading, and naming of a selection."""
 
 import math
 from collections.abc import Sequence
@@ -15,17 +15,19 @@ CREASE = "crease_edge"
 
 
 def add_layers(mesh: Any, operations: Sequence[Any]) -> None:
-    """What operations write into, before the mesh is read: a layer that is added to BMesh makes all selections void."""
+    """Add the layers that the operations write, before the editor reads the mesh. Adding one later makes all selections invalid."""
     creases = any(isinstance(edit, edits.Mark) and edit.crease for edit in operations)
     if creases and CREASE not in mesh.attributes:
         mesh.attributes.new(CREASE, "FLOAT", "EDGE")
 
 
 def select(editor: MeshEditor, edit: edits.Select, chosen: Elements, at: str) -> None:
+    """Store the selection under a name."""
     editor.keep(edit.name, Selection.of(chosen))
 
 
 def normals(editor: MeshEditor, edit: edits.Normals, chosen: Elements, at: str) -> None:
+    """Turn the selected faces outward or inward, or flip them."""
     if edit.look != "flip":
         _ops.recalc_face_normals(editor.bm, faces=chosen)
     if edit.look != "outward":
@@ -35,6 +37,7 @@ def normals(editor: MeshEditor, edit: edits.Normals, chosen: Elements, at: str) 
 
 
 def mark(editor: MeshEditor, edit: edits.Mark, chosen: Elements, at: str) -> None:
+    """Set seam, sharp and crease of the selected edges, as far as given."""
     creases = editor.bm.edges.layers.float.get(CREASE)
     for edge in chosen:
         if edit.seam is not None:
@@ -47,6 +50,7 @@ def mark(editor: MeshEditor, edit: edits.Mark, chosen: Elements, at: str) -> Non
 
 
 def material(editor: MeshEditor, edit: edits.AssignMaterial, chosen: Elements, at: str) -> None:
+    """Assign a material to the selected faces."""
     slot = editor.slot_for(edit.material)
     for face in chosen:
         face.material_index = slot
@@ -54,6 +58,7 @@ def material(editor: MeshEditor, edit: edits.AssignMaterial, chosen: Elements, a
 
 
 def shade(editor: MeshEditor, edit: edits.ShadeByAngle, chosen: Elements, at: str) -> None:
+    """Shade the selected faces smooth, with sharp edges above an angle; flat for an angle of 0."""
     limit = math.radians(edit.angle_deg)
     for face in chosen:
         face.smooth = edit.angle_deg > 0.0

@@ -1,4 +1,4 @@
-"""Operations that Blender has as modifiers only, and that make another mesh of the whole: remesh, decimate."""
+"""Operations that exist in Blender only as modifiers and replace the whole mesh: remesh, decimate."""
 
 from typing import Any
 
@@ -18,17 +18,19 @@ _new_bmesh: Any = bmesh.new
 
 
 def remesh(editor: MeshEditor, edit: edits.Remesh, chosen: Elements, at: str) -> None:
+    """Replace the mesh by a remeshed one: voxels of a size, or an octree of a depth."""
     if edit.size is not None:
         area = sum(face.calc_area() for face in editor.bm.faces)
         editor.require_room(int(area / edit.size**2), at)
         settings: dict[str, Any] = {"mode": "VOXEL", "voxel_size": edit.size}
     else:
-        # Else Blender takes parts that hang together with nothing away.
+        # By default, Blender would remove disconnected parts.
         settings = {"mode": edit.mode.upper(), "octree_depth": edit.depth, "use_remove_disconnected": False}
     _remake(editor, "REMESH", settings, edit.name, at)
 
 
 def decimate(editor: MeshEditor, edit: edits.Decimate, chosen: Elements, at: str) -> None:
+    """Replace the mesh by one with fewer faces."""
     if edit.unsubdivide is not None:
         settings: dict[str, Any] = {"decimate_type": "UNSUBDIV", "iterations": 2 * edit.unsubdivide}
     else:
@@ -43,6 +45,7 @@ def decimate(editor: MeshEditor, edit: edits.Decimate, chosen: Elements, at: str
 
 
 def _remake(editor: MeshEditor, kind: str, settings: dict[str, Any], name: str | None, at: str) -> None:
+    """Replace the editor's mesh by the result of a modifier. Raise StepError if it would have no face."""
     write(editor.bm, editor.mesh)
     editor.mesh.update()
     copy, bm = _data.meshes.new(f"{RESERVED_PREFIX}copy"), _new_bmesh()
@@ -50,11 +53,11 @@ def _remake(editor: MeshEditor, kind: str, settings: dict[str, Any], name: str |
         with modified(editor.obj, kind, settings, editor.evaluate) as mesh:
             bm.from_mesh(mesh)
         bm.to_mesh(copy)
-        # Where a thin part collapses, Blender 5.2 leaves its two sides as faces over the same vertices.
+        # If a thin part collapses, Blender 5.2 leaves its two sides as faces over the same vertices.
         copy.validate(verbose=False, clean_customdata=False)
         if not len(copy.polygons):
             message = f"{kind.lower()} would leave no face"
-            cure = "Ask for more detail: a smaller size, a larger ratio; a voxel remesh needs a surface with an inside."
+            cure = "Use more detail: a smaller size or a larger ratio. A voxel remesh needs a surface with an inside."
             raise StepError.of(Fault.SCENE_CONFLICT, message, at=at, cure=cure)
         editor.replace(copy)
     finally:

@@ -1,4 +1,4 @@
-"""A list of operations on one mesh, in their order: what each selects, does and makes."""
+"""Execution of a list of operations on one mesh, in order: select elements, run the operation, count the change."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 Act = Callable[[MeshEditor, Any, Elements, str], None]
-# Those that make or remove elements, and those that keep them.
+# Operations that create or remove elements.
 REMAKING: Mapping[str, Act] = {
     "extrude": shaping.extrude,
     "inset": shaping.inset,
@@ -30,6 +30,7 @@ REMAKING: Mapping[str, Act] = {
     "remesh": remaking.remesh,
     "decimate": remaking.decimate,
 }
+# Operations that keep all elements.
 KEEPING: Mapping[str, Act] = {
     "select": marking.select,
     "normals": marking.normals,
@@ -42,7 +43,7 @@ ACTS: Mapping[str, Act] = {**REMAKING, **KEEPING}
 
 
 def run_operations(editor: MeshEditor, operations: Sequence[AnyEdit]) -> list[EditDone]:
-    """Run them all and write the mesh; a StepError with the pointer of the one that cannot be done."""
+    """Run all operations and write the mesh. Raise StepError with the pointer of the operation that fails."""
     done: list[EditDone] = []
     for number, edit in enumerate(operations):
         at = f"/operations/{number}"
@@ -50,16 +51,18 @@ def run_operations(editor: MeshEditor, operations: Sequence[AnyEdit]) -> list[Ed
         chosen = select(editor, edit.select, domain, f"{at}/select")
         before = _counts(editor.bm)
         total = len(editor.elements(domain))
+
         try:
             ACTS[edit.op](editor, edit, chosen, at)
-        except RuntimeError as error:  # an operator of BMesh says why in one line
+        except RuntimeError as error:  # a BMesh operator gives the reason in one line
             reason = " ".join(str(error).split())
             message = f"{edit.op} of {counted(len(chosen), domain)} failed: {reason}"
             raise StepError.of(Fault.EXECUTION_FAILED, message, at=at, cure="Select other elements.") from error
         if edit.op in REMAKING:
             editor.settle()
-        change = tuple(now - was for now, was in zip(_counts(editor.bm), before, strict=True))
-        done.append(EditDone(edit.op, domain, len(chosen), total, (change[0], change[1], change[2])))
+        after = _counts(editor.bm)
+        growth = (after[0] - before[0], after[1] - before[1], after[2] - before[2])
+        done.append(EditDone(edit.op, domain, len(chosen), total, growth))
     if operations[-1].op not in REMAKING:
         write(editor.bm, editor.mesh)
     return done

@@ -1,16 +1,27 @@
-"""Selections of mesh elements, and how one sort of element stands for another."""
+"""Selections of mesh elements, and their conversion between vertices, edges and faces."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 Elements = list[Any]
 DOMAINS = ("vertices", "edges", "faces")
+# (domain of an element, wanted domain) -> the element's attribute that lists its neighbours.
+_NEIGHBOURS = {
+    ("faces", "edges"): "edges",
+    ("faces", "vertices"): "verts",
+    ("edges", "vertices"): "verts",
+    ("edges", "faces"): "link_faces",
+    ("vertices", "edges"): "link_edges",
+    ("vertices", "faces"): "link_faces",
+}
 
 
 @dataclass
 class Selection:
-    """Elements of each sort, as BMesh has them, and the sorts that it had from the start."""
+    """Elements of each domain, and the domains that the selection had elements of when it was made."""
 
     vertices: Elements = field(default_factory=list[Any])
     edges: Elements = field(default_factory=list[Any])
@@ -19,58 +30,78 @@ class Selection:
 
     @classmethod
     def of(cls, elements: Iterable[Any]) -> "Selection":
-        """Elements of any sorts, with the edges and vertices that they have."""
-        listed = list(elements)
-        faces = [one for one in listed if hasattr(one, "loops")]
-        edges = [one for one in listed if hasattr(one, "other_vert")]
-        vertices = [one for one in listed if hasattr(one, "co")]
-        edges = distinct([*edges, *(edge for face in faces for edge in face.edges)])
-        vertices = distinct([*vertices, *(vertex for one in (*edges, *faces) for vertex in one.verts)])
-        parts = dict(zip(DOMAINS, (vertices, edges, faces), strict=True))
-        return cls(vertices, edges, faces, frozenset(domain for domain, some in parts.items() if some))
+        """Return a selection of these elements with their edges and vertices."""
+        faces: Elements = []
+        edges: Elements = []
+        vertices: Elements = []
+        for element in elements:
+            if hasattr(element, "loops"):
+                faces.append(element)
+            elif hasattr(element, "other_vert"):
+                edges.append(element)
+            elif hasattr(element, "co"):
+                vertices.append(element)
+
+        for face in faces:
+            edges += face.edges
+        edges = distinct(edges)
+        for element in (*edges, *faces):
+            vertices += element.verts
+        vertices = distinct(vertices)
+
+        parts = {"vertices": vertices, "edges": edges, "faces": faces}
+        return cls(vertices, edges, faces, frozenset(domain for domain in DOMAINS if parts[domain]))
+
+    def elements(self, domain: str) -> Elements:
+        return getattr(self, domain)
 
     def living(self) -> "Selection":
-        """What is left of it."""
-        alive = ([one for one in getattr(self, domain) if one.is_valid] for domain in DOMAINS)
-        return Selection(*alive, sorts=self.sorts)
+        """Return the selection without elements that have been removed."""
+        return Selection(valid(self.vertices), valid(self.edges), valid(self.faces), sorts=self.sorts)
 
     def as_domain(self, domain: str) -> Elements:
-        """Its elements of one sort; where it never had any, those that the others make up."""
+        """Return the elements of one domain. If the selection was made without that domain, convert from another one."""
         if domain in self.sorts or domain == "vertices":
-            return getattr(self, domain)
+            return self.elements(domain)
         if domain == "faces" and "edges" in self.sorts:
             return converted(self.edges, "edges", "faces")
         return converted(self.vertices, "vertices", domain)
 
 
+def valid(elements: Iterable[Any]) -> Elements:
+    """Return the elements that still exist in the BMesh."""
+    return [element for element in elements if element.is_valid]
+
+
 def distinct(elements: Iterable[Any]) -> Elements:
-    """Each once, in the order of their first appearance: the order of a set is another one in every process."""
+    """Return each element once, in the order of first appearance. The order of a set would differ in every process."""
     return list(dict.fromkeys(elements))
 
 
 def converted(elements: Sequence[Any], source: str, target: str) -> Elements:
-    """Faces as their edges or vertices, edges as their vertices or the faces at them, vertices as what they make up whole."""
+    """Return elements as elements of another domain.
+
+    Faces give their edges or vertices. Edges give their vertices or adjacent faces. Vertices give the edges or faces whose
+    vertices are all included.
+    """
     if source == target:
         return list(elements)
-    if source == "faces":
-        return distinct(part for face in elements for part in (face.edges if target == "edges" else face.verts))
-    if source == "edges":
-        return distinct(part for edge in elements for part in (edge.verts if target == "vertices" else edge.link_faces))
+    neighbours = attrgetter(_NEIGHBOURS[source, target])
+    touched = distinct(chain.from_iterable(map(neighbours, elements)))
+    if source != "vertices":
+        return touched
     chosen = set(elements)
-    touched = distinct(
-        one for vertex in elements for one in (vertex.link_edges if target == "edges" else vertex.link_faces)
-    )
-    return [one for one in touched if all(vertex in chosen for vertex in one.verts)]
+    return [element for element in touched if chosen.issuperset(element.verts)]
 
 
 def outline(faces: Sequence[Any]) -> Elements:
-    """The edges that have exactly one of these faces."""
+    """Return the edges that belong to exactly one of these faces."""
     chosen = set(faces)
     return [edge for edge in converted(faces, "faces", "edges") if sum(face in chosen for face in edge.link_faces) == 1]
 
 
 def center_of(element: Any) -> Any:
-    """Where an element is: a vertex itself, the middle of an edge, the mean of a face's corners."""
+    """Return the position of an element: a vertex's position, the middle of an edge, the mean of a face's corners."""
     if hasattr(element, "co"):
         return element.co
     if hasattr(element, "loops"):
@@ -83,6 +114,8 @@ Predicate = Callable[[Any], bool]
 
 
 def counted(number: int, domain: str) -> str:
-    """A number with the right word."""
+    """Return a number with the singular or plural of a domain, such as `1 edge`."""
     words = {"vertices": "vertex", "edges": "edge", "faces": "face"}
-    return f"{number} {words[domain] if number == 1 else domain}"
+    if number == 1:
+        return f"1 {words[domain]}"
+    return f"{number} {domain}"

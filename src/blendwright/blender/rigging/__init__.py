@@ -1,1 +1,1 @@
-"""What only Blender's modes and operators can do for rigs: bones in edit mode, weights by heat."""
+"""Operations on rigs that need Blender's modes and operators: bones in edit mode, weights by heat."""

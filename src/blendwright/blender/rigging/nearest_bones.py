@@ -1,4 +1,4 @@
-"""Which bone is nearest to a vertex, to a connected part of a mesh, or to the whole of it, at rest."""
+"""The nearest bone of a vertex, of a connected part of a mesh, or of a whole mesh, in rest position."""
 
 from typing import Any
 
@@ -6,7 +6,10 @@ import numpy as np
 
 
 def nearest_weights(mesh: Any, to_armature: Any, armature: Any, per: str) -> dict[str, dict[int, float]]:
-    """Full weight for the nearest bone that deforms; where two are as near, for the first of them."""
+    """Return full weight for the nearest deforming bone, by bone name and vertex index. Of equally near bones the first one wins.
+
+    `per` is `vertex`, `part` or `mesh`. `to_armature` is the matrix from the mesh to the armature.
+    """
     bones = [bone for bone in armature.bones if bone.use_deform]
     distances = _distances(_positions(mesh, to_armature), bones)
     if per == "vertex":
@@ -21,11 +24,12 @@ def nearest_weights(mesh: Any, to_armature: Any, armature: Any, per: str) -> dic
     weights: dict[str, dict[int, float]] = {}
     for vertex, number in enumerate(chosen.tolist()):
         weights.setdefault(bones[number].name, {})[vertex] = 1.0
-    # In the order of the bones, whatever the order of the vertices.
+    # Return the bones in their order, independent of the order of the vertices.
     return {bone.name: weights[bone.name] for bone in bones if bone.name in weights}
 
 
 def _positions(mesh: Any, matrix: Any) -> Any:
+    """Return the positions of the vertices, transformed by a matrix."""
     flat = np.empty(len(mesh.vertices) * 3, np.float32)
     mesh.vertices.foreach_get("co", flat)
     into = np.array(matrix, np.float64)
@@ -33,7 +37,7 @@ def _positions(mesh: Any, matrix: Any) -> Any:
 
 
 def _distances(points: Any, bones: list[Any]) -> Any:
-    """How far each point is from each bone: a row for each point."""
+    """Return the distance of each point (row) to each bone (column)."""
     columns: list[Any] = []
     for bone in bones:
         head, tail = np.array(bone.head_local, np.float64), np.array(bone.tail_local, np.float64)
@@ -44,7 +48,7 @@ def _distances(points: Any, bones: list[Any]) -> Any:
 
 
 def _parts(mesh: Any) -> Any:
-    """The number of the connected part that each vertex is in."""
+    """Return the number of each vertex's connected part."""
     parents = list(range(len(mesh.vertices)))
 
     def root(vertex: int) -> int:
@@ -55,7 +59,8 @@ def _parts(mesh: Any) -> Any:
 
     pairs = np.empty(len(mesh.edges) * 2, np.int32)
     mesh.edges.foreach_get("vertices", pairs)
-    for one, other in pairs.reshape(-1, 2).tolist():
-        first, second = root(one), root(other)
+    for start, end in pairs.reshape(-1, 2).tolist():
+        first, second = root(start), root(end)
         parents[max(first, second)] = min(first, second)
-    return np.unique([root(vertex) for vertex in range(len(parents))], return_inverse=True)[1].reshape(-1)
+    roots = [root(vertex) for vertex in range(len(parents))]
+    return np.unique(roots, return_inverse=True)[1].reshape(-1)

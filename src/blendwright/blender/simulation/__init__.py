@@ -1,1 +1,1 @@
-"""Simulations in a scene of their own, of which only numbers come back, and set-ups that stay."""
+"""Simulations in a temporary scene that return only numbers, and set-ups that stay in the user's scene."""

@@ -1,4 +1,4 @@
-"""Cloth: where its vertices are in the end."""
+"""A cloth simulation that returns the final positions of the vertices."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +19,7 @@ def drape(
     source: Any,
     graph: Any,
 ) -> list[float]:
+    """Simulate an object as cloth over obstacles, and return its final vertex positions in its local space as a flat list."""
     with simulation_stage(frames, gravity, source) as stage:
         for obstacle in obstacles:
             copy = stage.add(evaluated_copy(obstacle, graph), obstacle.evaluated_get(graph).matrix_world)
@@ -26,7 +27,7 @@ def drape(
             collision.settings.thickness_outer = settings.thickness
         matrix = obj.evaluated_get(graph).matrix_world.copy()
         sheet = stage.add(obj.data.copy(), matrix)
-        sheet.data.transform(matrix)  # cloth knows no scale: its lengths are those of the mesh
+        sheet.data.transform(matrix)  # cloth ignores an object's scale
         sheet.matrix_world = ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1))
         for group in obj.vertex_groups:
             sheet.vertex_groups.new(name=group.name)
@@ -43,13 +44,14 @@ def drape(
 
 
 def settle(cloth: Any, settings: ClothSettings, quality: int) -> None:
-    own, collisions = cloth.settings, cloth.collision_settings
-    own.quality, own.mass = quality, settings.mass
-    own.tension_stiffness = own.compression_stiffness = settings.tension
-    own.shear_stiffness = settings.tension / 3.0
-    own.bending_stiffness = settings.bending
-    own.tension_damping = own.compression_damping = own.shear_damping = settings.damping
-    own.vertex_group_mass = settings.pins or ""
+    """Write the settings into a cloth modifier."""
+    physics, collisions = cloth.settings, cloth.collision_settings
+    physics.quality, physics.mass = quality, settings.mass
+    physics.tension_stiffness = physics.compression_stiffness = settings.tension
+    physics.shear_stiffness = settings.tension / 3.0
+    physics.bending_stiffness = settings.bending
+    physics.tension_damping = physics.compression_damping = physics.shear_damping = settings.damping
+    physics.vertex_group_mass = settings.pins or ""
     collisions.collision_quality = 3
     collisions.use_collision, collisions.use_self_collision = True, settings.self_collision
     collisions.distance_min = collisions.self_distance_min = settings.thickness

@@ -1,4 +1,4 @@
-"""Set-ups that stay in the scene at hand, for people to play and to tune: settings only, nothing is simulated here and no cache is made."""
+"""Physics set-ups that stay in the current scene for the user to play and tune. Only settings: no simulation runs, no cache is made."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 
 from blendwright.blender.simulation.cloth import settle
+from blendwright.blender.simulation.rigid_bodies import set_shape
 from blendwright.tool_api.physics_port import BODIES, Body, ClothSettings
 
 _data: Any = bpy.data
@@ -17,7 +18,7 @@ CLOTH, COLLISION = "Cloth", "Collision"
 def set_up_bodies(
     bodies: Sequence[Body], frames: tuple[int, int], gravity: Sequence[float], substeps: int, animated: bool, scene: Any
 ) -> str:
-    """The name of the collection that the scene's world of rigid bodies has them in."""
+    """Make objects rigid bodies, and return the name of the collection of the scene's rigid body world."""
     world = _world(scene)
     world.enabled = True
     world.substeps_per_frame, world.solver_iterations = substeps, 20
@@ -25,14 +26,14 @@ def set_up_bodies(
     scene.use_gravity, scene.gravity = True, gravity
     for body in bodies:
         rigid = _rigid_body(body.obj, world)
-        rigid.type, rigid.collision_shape = "ACTIVE" if body.active else "PASSIVE", body.shape
+        set_shape(rigid, active=body.active, shape=body.shape)
         rigid.mass, rigid.friction, rigid.restitution = body.mass, body.friction, body.bounce
-        rigid.use_margin, rigid.collision_margin = True, 0.0 if body.shape in ("BOX", "SPHERE") else 0.001
-        rigid.enabled, rigid.kinematic, rigid.use_deactivation = True, animated and body.active, False
+        rigid.enabled, rigid.kinematic = True, animated and body.active
     return world.collection.name
 
 
 def _world(scene: Any) -> Any:
+    """Return the rigid body world of a scene, with a collection. Create what is missing."""
     world = scene.rigidbody_world
     if world is None:
         with _context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
@@ -43,13 +44,13 @@ def _world(scene: Any) -> Any:
 
 
 def _rigid_body(obj: Any, world: Any) -> Any:
-    there = obj.rigid_body
-    if there is None:
-        # Blender makes a body of whatever comes into this collection, and of nothing that is in it already.
+    """Return the rigid body of an object. Create it if it is missing."""
+    if obj.rigid_body is None:
+        # Blender creates a body for an object when it enters this collection, so an object inside must leave it first.
         if obj.name in world.collection.objects:
             world.collection.objects.unlink(obj)
         world.collection.objects.link(obj)
-    return there or obj.rigid_body
+    return obj.rigid_body
 
 
 def set_up_cloth(
@@ -61,7 +62,7 @@ def set_up_cloth(
     quality: int,
     scene: Any,
 ) -> str:
-    """The name of the modifier that makes it cloth."""
+    """Make an object cloth and the obstacles collide. Return the name of the cloth modifier."""
     scene.use_gravity, scene.gravity = True, gravity
     for obstacle in obstacles:
         _modifier(obstacle, COLLISION)
@@ -74,6 +75,9 @@ def set_up_cloth(
 
 
 def _modifier(obj: Any, name: str) -> Any:
+    """Return the object's modifier of the type `name`. Create it if it is missing."""
     kind = name.upper()
-    there = next((each for each in obj.modifiers if each.type == kind), None)
-    return there or obj.modifiers.new(name, kind)
+    for modifier in obj.modifiers:
+        if modifier.type == kind:
+            return modifier
+    return obj.modifiers.new(name, kind)

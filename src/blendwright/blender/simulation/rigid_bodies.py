@@ -1,6 +1,7 @@
-"""Rigid bodies: where they are at each frame."""
+"""A rigid body simulation that returns the position of each body at each frame."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import bpy
@@ -12,7 +13,7 @@ from blendwright.tool_api.physics_port import Body, Track
 
 _ops: Any = bpy.ops
 _data: Any = bpy.data
-# Half the width of the ground, and its depth: what falls for long must not fall through.
+# Half the width and the depth of the ground in metres. A thin ground would let fast bodies fall through.
 GROUND, DEPTH = 500.0, 10.0
 
 
@@ -25,6 +26,10 @@ def simulate(
     source: Any,
     graph: Any,
 ) -> list[Track]:
+    """Simulate bodies, and return for each one its location and rotation (quaternion) at each frame.
+
+    `ground` is the height of an unlimited floor, or None without one. `substeps` counts per frame.
+    """
     with simulation_stage(frames, gravity, source) as stage:
         with stage.override():
             _ops.rigidbody.world_add()
@@ -41,19 +46,20 @@ def simulate(
             for (copy, offset), track in zip(copies, tracks, strict=True):
                 matrix = copy.evaluated_get(evaluated).matrix_world
                 track.append((tuple((matrix @ offset).translation), tuple(matrix.to_quaternion())))
-        # By its own operator: what is left of it would keep the collection.
+        # Only the operator removes the world completely. Otherwise it would keep the collection.
         with stage.override():
             _ops.rigidbody.world_remove()
     return [tuple(track) for track in tracks]
 
 
 def _copy(stage: SimulationStage, world: Any, body: Body, graph: Any) -> tuple[Any, Any]:
-    """A body that turns about the middle of its box, and where the object's origin is in it.
+    """Add a copy of a body to the stage. Return it, and the offset of the object's origin from its centre.
 
-    Bullet takes the origin for the centre of mass, which that of an object seldom is."""
+    The copy turns around the middle of its bounding box. Bullet uses the origin as centre of mass, but an object's origin is seldom that.
+    """
     mesh = evaluated_copy(body.obj, graph)
-    own = body.obj.evaluated_get(graph).matrix_world.copy()
-    place = turned_only(own)
+    object_matrix = body.obj.evaluated_get(graph).matrix_world.copy()
+    copy_matrix = turned_only(object_matrix)
     positions = np.empty(len(mesh.vertices) * 3, np.float32)
     mesh.vertices.foreach_get("co", positions)
     points = positions.reshape(-1, 3)
@@ -61,27 +67,41 @@ def _copy(stage: SimulationStage, world: Any, body: Body, graph: Any) -> tuple[A
         middle = Vector(((points.min(axis=0) + points.max(axis=0)) / 2).tolist())
     else:
         middle = Vector()
-    place.translation = own @ middle
-    offset = place.inverted_safe() @ own
+    copy_matrix.translation = object_matrix @ middle
+    offset = copy_matrix.inverted_safe() @ object_matrix
     mesh.transform(offset)
-    copy = stage.add(mesh, place)
-    _enter(world, copy, "ACTIVE" if body.active else "PASSIVE", body.shape)
+    copy = stage.add(mesh, copy_matrix)
+    _enter(world, copy, active=body.active, shape=body.shape)
     rigid = copy.rigid_body
     rigid.mass, rigid.friction, rigid.restitution = body.mass, body.friction, body.bounce
     return copy, Matrix.Translation(offset.translation)
 
 
-def _enter(world: Any, copy: Any, kind: str, shape: str) -> None:
+def _enter(world: Any, copy: Any, *, active: bool, shape: str) -> None:
+    """Add a copy to the rigid body world."""
     world.collection.objects.link(copy)
-    rigid = copy.rigid_body
-    rigid.type, rigid.collision_shape = kind, shape
-    rigid.use_margin, rigid.collision_margin = True, 0.0 if shape in ("BOX", "SPHERE") else 0.001
+    set_shape(copy.rigid_body, active=active, shape=shape)
+
+
+def set_shape(rigid: Any, *, active: bool, shape: str) -> None:
+    """Set the type, collision shape and margin of a rigid body."""
+    if active:
+        rigid.type = "ACTIVE"
+    else:
+        rigid.type = "PASSIVE"
+    rigid.collision_shape = shape
+    rigid.use_margin = True
+    if shape in ("BOX", "SPHERE"):
+        rigid.collision_margin = 0.0
+    else:
+        rigid.collision_margin = 0.001
     rigid.use_deactivation = False
 
 
 def _add_ground(stage: SimulationStage, world: Any, height: float) -> None:
+    """Add a large box whose top is at a height."""
     mesh = _data.meshes.new(stage.scene.name)
-    corners = [(x, y, z) for x in (-GROUND, GROUND) for y in (-GROUND, GROUND) for z in (-DEPTH / 2, DEPTH / 2)]
+    corners = list(product((-GROUND, GROUND), (-GROUND, GROUND), (-DEPTH / 2, DEPTH / 2)))
     mesh.from_pydata(corners, [], [(0, 1, 3, 2), (2, 3, 7, 6), (6, 7, 5, 4), (4, 5, 1, 0), (2, 6, 4, 0), (7, 3, 1, 5)])
     copy = stage.add(mesh, Matrix.Translation((0.0, 0.0, height - DEPTH / 2)))
-    _enter(world, copy, "PASSIVE", "BOX")
+    _enter(world, copy, active=False, shape="BOX")

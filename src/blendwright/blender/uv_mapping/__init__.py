@@ -1,1 +1,1 @@
-"""UV maps: made by Blender's own operators on a copy, or by projection; measured; drawn."""
+"""UV maps: creation by Blender's operators on a copy or by projection, measures, and a picture of the layout."""

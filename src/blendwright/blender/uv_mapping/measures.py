@@ -1,4 +1,4 @@
-"""What a UV map is like: islands, overlaps, stretch, what lies outside the tile, texel density."""
+"""Measures of a UV map: islands, overlaps, stretch, faces outside the tile, texel density."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +8,16 @@ import numpy as np
 
 from blendwright.tool_api.mesh_port import UvMeasures
 
-# UVs that are nearer are the same place.
+# The distance of UVs below which they count as equal.
 SAME = 1e-5
+# The distance from the tile above which a UV counts as outside.
 OUTSIDE = 1e-4
-# Texels along the tile, for finding overlaps.
+# The number of texels along the tile in the search for overlaps.
 GRID = 512
-LEAST_AREA = 1e-12
-# Faces smaller than a tenth of a millimetre have nothing to show.
-LEAST_FACE = 1e-8
+# The minimum area of a triangle with a shape.
+MIN_AREA = 1e-12
+# The minimum area in square metres of a face that needs UVs: a square of a tenth of a millimetre.
+MIN_FACE_AREA = 1e-8
 
 
 @dataclass
@@ -31,6 +33,7 @@ class UvMap:
 
 
 def read_map(mesh: Any, uv_map: str, world: Any) -> UvMap:
+    """Return the triangles of a UV map, with positions transformed by the matrix `world`."""
     loops = len(mesh.loops)
     uvs = np.empty(loops * 2, np.float32)
     mesh.uv_layers[uv_map].data.foreach_get("uv", uvs)
@@ -59,7 +62,7 @@ def read_map(mesh: Any, uv_map: str, world: Any) -> UvMap:
 
 
 def _islands(vertices: Any, uvs: Any, following: Any, of_face: Any, faces: int) -> tuple[Any, int]:
-    """The island of each face: faces hang together where both ends of an edge have the same UVs."""
+    """Return the island of each face, and the number of islands. Faces are joined if both ends of an edge have the same UVs."""
     keys: Any = np.empty((len(uvs), 3), np.int64)
     keys[:, 0], keys[:, 1:] = vertices, np.round(uvs / SAME)
     corner: Any = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
@@ -72,55 +75,64 @@ def _islands(vertices: Any, uvs: Any, following: Any, of_face: Any, faces: int) 
             face = parents[face]
         return face
 
-    first: dict[tuple[int, int], int] = {}
-    for (one, other), face in zip(ends.tolist(), of_face.tolist(), strict=True):
-        neighbour = first.setdefault((one, other), face)
-        mine, theirs = root(face), root(neighbour)
-        if mine != theirs:
-            parents[max(mine, theirs)] = min(mine, theirs)
+    first_faces: dict[tuple[int, int], int] = {}
+    for (start, end), face in zip(ends.tolist(), of_face.tolist(), strict=True):
+        neighbour = first_faces.setdefault((start, end), face)
+        face_root, neighbour_root = root(face), root(neighbour)
+        if face_root != neighbour_root:
+            parents[max(face_root, neighbour_root)] = min(face_root, neighbour_root)
     roots = np.array([root(face) for face in range(faces)], np.int64)
-    names, numbers = np.unique(roots, return_inverse=True)
-    return numbers.reshape(-1), len(names)
+    island_roots, numbers = np.unique(roots, return_inverse=True)
+    return numbers.reshape(-1), len(island_roots)
 
 
-def measured(found: UvMap, texture_size: int) -> UvMeasures:
-    """The figures of a map. Areas are those of triangles, in the world and in the tile."""
-    sides = found.places[:, 1:] - found.places[:, :1]
+def measured(uv_map: UvMap, texture_size: int) -> UvMeasures:
+    """Return the measures of a map. Areas are sums over triangles, in the world and in the tile."""
+    sides = uv_map.places[:, 1:] - uv_map.places[:, :1]
     areas: Any = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1) / 2.0
-    flat = found.uvs[:, 1:] - found.uvs[:, :1]
+    flat = uv_map.uvs[:, 1:] - uv_map.uvs[:, :1]
     signed = (flat[:, 0, 0] * flat[:, 1, 1] - flat[:, 0, 1] * flat[:, 1, 0]) / 2.0
     uv_areas = np.abs(signed)
-    covered = layers(found.uvs, GRID)
+    covered = layers(uv_map.uvs, GRID)
     filled, doubled = int(np.count_nonzero(covered)), int(np.count_nonzero(covered > 1))
-    outside = np.any((found.uvs < -OUTSIDE) | (found.uvs > 1 + OUTSIDE), axis=(1, 2))
-    usable = (uv_areas > LEAST_AREA) & (areas > LEAST_AREA)
+    outside = np.any((uv_map.uvs < -OUTSIDE) | (uv_map.uvs > 1 + OUTSIDE), axis=(1, 2))
+    usable = (uv_areas > MIN_AREA) & (areas > MIN_AREA)
     stretch = _stretch(sides[usable], flat[usable])
     weights = areas[usable]
-    per_island = _densities(found, areas, uv_areas, texture_size)
-    whole = float(areas.sum())
+    per_island = _densities(uv_map, areas, uv_areas, texture_size)
+    total_area = float(areas.sum())
+    overlap = density = 0.0
+    if filled:
+        overlap = doubled / filled
+    if total_area > MIN_AREA:
+        density = texture_size * float(np.sqrt(uv_areas.sum() / total_area))
+    stretch_mean = stretch_worst = 1.0
+    if len(stretch):
+        stretch_mean = float(np.average(stretch, weights=weights))
+        stretch_worst = float(stretch.max())
     return UvMeasures(
-        islands=found.island_count,
-        overlap=doubled / filled if filled else 0.0,
-        outside_faces=len(np.unique(found.faces[outside])),
-        flipped_faces=len(np.unique(found.faces[signed < -LEAST_AREA])),
-        empty_faces=len(np.unique(found.faces[(uv_areas <= LEAST_AREA) & (areas > LEAST_FACE)])),
+        islands=uv_map.island_count,
+        overlap=overlap,
+        outside_faces=len(np.unique(uv_map.faces[outside])),
+        flipped_faces=len(np.unique(uv_map.faces[signed < -MIN_AREA])),
+        empty_faces=len(np.unique(uv_map.faces[(uv_areas <= MIN_AREA) & (areas > MIN_FACE_AREA)])),
         coverage=float(uv_areas.sum()),
-        stretch_mean=float(np.average(stretch, weights=weights)) if len(stretch) else 1.0,
-        stretch_worst=float(stretch.max()) if len(stretch) else 1.0,
-        density=texture_size * float(np.sqrt(uv_areas.sum() / whole)) if whole > LEAST_AREA else 0.0,
+        stretch_mean=stretch_mean,
+        stretch_worst=stretch_worst,
+        density=density,
         density_least=min(per_island, default=0.0),
         density_most=max(per_island, default=0.0),
     )
 
 
 def _stretch(sides: Any, flat: Any) -> Any:
-    """How much longer one direction of a triangle is drawn than the other; 1 where angles are kept."""
+    """Return for each triangle the ratio of its largest to its smallest scale in the map; 1 if angles are kept."""
     if not len(sides):
         return np.empty(0)
     length: Any = np.linalg.norm(sides[:, 0], axis=1)
     across = np.einsum("ij,ij->i", sides[:, 0], sides[:, 1]) / length
     height = np.sqrt(np.maximum(np.einsum("ij,ij->i", sides[:, 1], sides[:, 1]) - across**2, 0.0))
-    # Columns of the map from the triangle laid flat to its place in the tile.
+    # Columns of the linear map from the flat triangle to the tile.
     along = flat[:, 0] / length[:, None]
     up = (flat[:, 1] - along * across[:, None]) / np.maximum(height, 1e-20)[:, None]
     a, b, c = (along**2).sum(1), (along * up).sum(1), (up**2).sum(1)
@@ -129,30 +141,31 @@ def _stretch(sides: Any, flat: Any) -> Any:
     return np.sqrt((middle + spread) / np.maximum(middle - spread, 1e-20))
 
 
-def _densities(found: UvMap, areas: Any, uv_areas: Any, texture_size: int) -> Sequence[float]:
-    island = found.islands[found.faces]
-    real = np.bincount(island, areas, found.island_count)
-    mapped = np.bincount(island, uv_areas, found.island_count)
-    some = real > LEAST_FACE
-    return [float(value) for value in texture_size * np.sqrt(mapped[some] / real[some])]
+def _densities(uv_map: UvMap, areas: Any, uv_areas: Any, texture_size: int) -> Sequence[float]:
+    """Return the texel density of each island, in texels per metre."""
+    island = uv_map.islands[uv_map.faces]
+    real = np.bincount(island, areas, uv_map.island_count)
+    mapped = np.bincount(island, uv_areas, uv_map.island_count)
+    has_area = real > MIN_FACE_AREA
+    densities = texture_size * np.sqrt(mapped[has_area] / real[has_area])
+    return densities.tolist()
 
 
 def layers(uvs: Any, grid: int) -> Any:
-    """How many triangles lie over each texel's centre, over the tile or, where the map is larger, over all of it."""
+    """Return the number of triangles over each texel's centre, over the tile or over the whole map if that is larger."""
+    low, high = np.zeros(2), np.ones(2)
     if len(uvs):
         low = np.minimum(uvs.min(axis=(0, 1)), 0.0)
-    else:
-        low = np.zeros(2)
-    if len(uvs):
         high = np.maximum(uvs.max(axis=(0, 1)), 1.0)
-    else:
-        high = np.ones(2)
     scale = grid / float((high - low).max())
     return counted_layers((uvs - low) * scale, grid, grid)
 
 
 def counted_layers(triangles: Any, width: int, height: int, numbers: Any = None) -> Any:
-    """How many triangles cover each point of a grid; with `numbers` (one per triangle), the number of the last one, -1 where none is."""
+    """Return the number of triangles that cover each point of a grid.
+
+    With `numbers` (one per triangle), return the number of the last triangle at each point, -1 without one.
+    """
     if numbers is None:
         layer = np.zeros((height, width), np.int32)
     else:
@@ -169,7 +182,7 @@ def counted_layers(triangles: Any, width: int, height: int, numbers: Any = None)
         y: Any = (np.arange(y0, y1) + 0.5)[:, None]
         inside: Any = np.ones((y1 - y0, x1 - x0), bool)
         for p, q in ((a, b), (b, c), (c, a)):
-            # A centre on an edge belongs to neither side: neighbours do not overlap there.
+            # A centre on an edge belongs to neither triangle, so neighbours do not overlap there.
             inside &= ((q[0] - p[0]) * (y - p[1]) - (q[1] - p[1]) * (x - p[0])) * np.sign(area) > 1e-9
         if numbers is None:
             layer[y0:y1, x0:x1] += inside

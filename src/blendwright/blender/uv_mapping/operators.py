@@ -1,6 +1,6 @@
-"""Blender's UV operators, which work in edit mode only: on a copy of the mesh, in an object of its own that is gone afterwards.
+"""Blender's UV operators. They work only in edit mode, so they run on a copy of the mesh in a temporary object.
 
-Neither the object itself nor what is selected, active or in which mode takes any part.
+The object itself stays unchanged, and so do selection, active object and mode.
 """
 
 import math
@@ -17,13 +17,14 @@ from blendwright.blender.selection import selected_objects
 _data: Any = bpy.data
 _ops: Any = bpy.ops
 TEMPORARY = f"{RESERVED_PREFIX}unwrapped"
+# Methods that unfold along seams.
 ALONG_SEAMS = frozenset({"angle", "conformal"})
 
 
 def unwrapped(mesh: Any, method: str, uv_map: str, *, pack: bool, **settings: Any) -> Any:
-    """UVs by one of Blender's ways of unwrapping, flat."""
+    """Return the UVs of one of Blender's methods of unwrapping, as a flat array."""
     margin = settings["margin"]
-    ways: dict[str, Callable[[], Any]] = {
+    operators: dict[str, Callable[[], Any]] = {
         "angle": lambda: _ops.uv.unwrap(method="ANGLE_BASED", margin=margin, correct_aspect=False),
         "conformal": lambda: _ops.uv.unwrap(method="CONFORMAL", margin=margin, correct_aspect=False),
         "smart": lambda: _ops.uv.smart_project(
@@ -33,16 +34,16 @@ def unwrapped(mesh: Any, method: str, uv_map: str, *, pack: bool, **settings: An
     }
 
     def work() -> None:
-        ways[method]()
+        operators[method]()
         if pack:
             _pack(margin, rotate=True, even=True)
 
-    # An island that Blender cannot unfold stays as it was, with a warning that no program sees: from one point it stays a point.
+    # Blender leaves an island that it cannot unfold unchanged, and only prints a warning. Started from a point, it stays a point.
     return _worked_on(mesh, uv_map, work, from_a_point=method in ALONG_SEAMS)
 
 
 def without_extent(mesh: Any, uvs: Any) -> int:
-    """How many faces have all their corners at one point of the map, though they are not so in space."""
+    """Return the number of faces with all corners at one point of the map, although they have an area in space."""
     starts, corners = np.empty(len(mesh.polygons), np.int32), np.empty(len(mesh.polygons), np.int32)
     areas = np.empty(len(mesh.polygons), np.float32)
     mesh.polygons.foreach_get("loop_start", starts)
@@ -54,15 +55,16 @@ def without_extent(mesh: Any, uvs: Any) -> int:
 
 
 def packed(mesh: Any, uv_map: str, *, margin: float, rotate: bool, even: bool, tight: bool) -> Any:
-    """The UVs of a map with their islands packed into the tile, flat."""
+    """Return the UVs of a map with its islands packed into the tile, as a flat array."""
     return _worked_on(mesh, uv_map, lambda: _pack(margin, rotate=rotate, even=even, tight=tight))
 
 
 def _pack(margin: float, *, rotate: bool, even: bool, tight: bool = False) -> None:
+    """Pack the islands of the mesh in edit mode."""
     _ops.uv.select_all(action="SELECT")
     if even:
         _ops.uv.average_islands_scale()
-    # The exact shapes of islands take Blender seconds where their boxes take milliseconds.
+    # Packing by exact shapes takes Blender seconds, by bounding boxes milliseconds.
     if tight:
         shape = "CONCAVE"
     else:
@@ -71,6 +73,7 @@ def _pack(margin: float, *, rotate: bool, even: bool, tight: bool = False) -> No
 
 
 def _worked_on(mesh: Any, uv_map: str, work: Callable[[], Any], *, from_a_point: bool = False) -> Any:
+    """Run `work` in edit mode on a copy of a mesh, and return the UVs of the copy."""
     with _in_edit_mode(mesh, uv_map, from_a_point=from_a_point) as copy:
         _ops.mesh.select_all(action="SELECT")
         _ops.uv.select_all(action="SELECT")
@@ -83,6 +86,7 @@ def _worked_on(mesh: Any, uv_map: str, work: Callable[[], Any], *, from_a_point:
 
 @contextmanager
 def _in_edit_mode(mesh: Any, uv_map: str, *, from_a_point: bool) -> Generator[Any]:
+    """Yield a copy of a mesh in edit mode. Restore selection, active object and settings afterwards."""
     scene, layer = bpy.context.scene, bpy.context.view_layer
     settings = scene.tool_settings
     selected = selected_objects()
@@ -99,8 +103,8 @@ def _in_edit_mode(mesh: Any, uv_map: str, *, from_a_point: bool) -> Generator[An
             if hidden in copy.attributes:
                 copy.attributes.remove(copy.attributes[hidden])
         scene.collection.objects.link(obj)
-        for one in selected:
-            one.select_set(False)
+        for selected_object in selected:
+            selected_object.select_set(False)
         obj.select_set(True)
         layer.objects.active = obj
         settings.use_uv_select_sync = False
@@ -114,13 +118,13 @@ def _in_edit_mode(mesh: Any, uv_map: str, *, from_a_point: bool) -> Generator[An
         _data.meshes.remove(copy)
         settings.use_uv_select_sync = sync
         settings.mesh_select_mode = mode
-        for one in selected:
-            one.select_set(True)
+        for selected_object in selected:
+            selected_object.select_set(True)
         layer.objects.active = active
 
 
 def _thin_out(copy: Any, uv_map: str) -> None:
-    """Other maps and colours take no part, and cost a third of the way into edit mode and back."""
+    """Remove other UV maps and colours from the copy. They have no effect, and cost a third of the change of modes."""
     for name in [layer.name for layer in copy.uv_layers if layer.name != uv_map]:
         copy.uv_layers.remove(copy.uv_layers[name])
     for name in [attribute.name for attribute in copy.color_attributes]:

@@ -1,1 +1,1 @@
-"""The process with Blender in it: how it starts, confines itself and answers requests."""
+"""The process that contains Blender: its start, its confinement, and its answers to requests."""

@@ -1,7 +1,7 @@
-"""One conversation with a core, request by request: parses, dispatches, and keeps the answers in the order of the requests.
+"""The worker's half of a conversation with a core: parse and dispatch requests, and keep the answers in their order.
 
-Knows nothing of Blender, of what the methods do, or of how frames travel. A request that is wrong in itself gets an error answer.
-This is one of the outermost places: whatever a handler raises becomes an answer here, with the stack trace in the log only.
+This module knows nothing of Blender, of the methods, or of the transport of frames. A malformed request gets an error answer.
+This is one of the outermost layers: every exception of a handler becomes an answer here, and its stack trace goes only to the log.
 """
 
 import json
@@ -16,25 +16,26 @@ from blendwright.wire import frames
 
 Handler = Callable[[dict[str, Any]], object]
 
+# The maximum number of characters of an error message.
 _MESSAGE_LIMIT = 2000
-# So many answers may be pending while requests keep coming: a sender with a window waits for none of them much longer.
-MOST_PENDING = 32
-LONGEST_PENDING = 0.05
+# The maximum number of pending answers, and the maximum time in seconds that an answer may be pending while requests arrive.
+MAX_PENDING = 32
+MAX_PENDING_SECONDS = 0.05
 
 logger = logging.getLogger(__name__)
 
-# Not ASCII-escaped: a lone surrogate then fails here, as this answer's error, and not at the other end, as a breach of the protocol.
+# Without ASCII escapes, a lone surrogate fails here with an error answer, and not in the core as a breach of the protocol.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 class Deferred(Protocol):
-    """What a handler returns when its answer can wait until the requests behind it have been taken in."""
+    """A handler's result whose answer can wait until later requests have been received."""
 
     def finish(self) -> object: ...
 
 
 class Refused(Exception):
-    """An answer of `error`; handlers may raise it to choose the code."""
+    """An error answer. Handlers may raise it to choose the code."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -42,11 +43,11 @@ class Refused(Exception):
 
 
 class NotYet(Exception):
-    """Raised by a handler that cannot begin yet and has done nothing: the request is kept, and tried again with `Conversation.retry`."""
+    """A handler cannot begin yet and has done nothing. The request is stored, and `Conversation.retry` tries it again."""
 
 
 class Conversation:
-    """With one core, from its hello on."""
+    """A conversation with one core, from its hello on."""
 
     def __init__(self, handlers: Mapping[str, Handler], last_id: int = 0) -> None:
         self._pending: list[tuple[int, Deferred]] = []
@@ -54,43 +55,43 @@ class Conversation:
         self._handlers = handlers
         self._last_id = last_id
         self._greeted = False
-        self._held: tuple[int, str, dict[str, Any]] | None = None
+        self._stored: tuple[int, str, dict[str, Any]] | None = None
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a request is kept that could not begin yet."""
-        return self._held is not None
+        """True if a stored request could not begin yet."""
+        return self._stored is not None
 
     def receive(self, body: bytes) -> list[bytes]:
-        """The answers that go out now, in order; none when the one to this request comes later."""
+        """Return the answers to send now, in order; none if the answer to this request comes later."""
         return self._behind_pending(self._answer(body))
 
     def retry(self) -> list[bytes]:
-        """The answer to the request that is kept, if it can be answered by now."""
-        assert self._held is not None
-        request, self._held = self._held, None
+        """Try the stored request again and return the answers to send now."""
+        assert self._stored is not None
+        request, self._stored = self._stored, None
         return self._behind_pending(self._answer_to(*request))
 
     def drop(self, code: str, message: str) -> list[bytes]:
-        """The request that is kept is not tried again."""
-        assert self._held is not None
-        (request_id, *_), self._held = self._held, None
+        """Answer the stored request with an error, and return the answers to send now."""
+        assert self._stored is not None
+        request_id, self._stored = self._stored[0], None
         return self._behind_pending(error_answer(request_id, code, message))
 
     def must_answer_pending(self) -> bool:
-        """Whoever waits has a deadline for each answer: slow steps must not add up behind one another."""
+        """Return True if pending answers must go out now. The sender has a deadline for each, so slow steps must not add up."""
         if not self._pending:
             return False
-        return len(self._pending) >= MOST_PENDING or monotonic() - self._pending_since > LONGEST_PENDING
+        return len(self._pending) >= MAX_PENDING or monotonic() - self._pending_since > MAX_PENDING_SECONDS
 
     @property
     def has_pending(self) -> bool:
         return bool(self._pending)
 
     def answer_pending(self) -> list[bytes]:
-        """The answers that waited."""
+        """Finish the pending requests and return their answers."""
         pending, self._pending = self._pending, []
-        # The first one to be finished finishes all: their answers go out together.
+        # Finishing the first one finishes all, so their answers go out together.
         return [self._bytes(number, deferred.finish) for number, deferred in pending]
 
     def _behind_pending(self, answer: bytes | None) -> list[bytes]:
@@ -99,7 +100,7 @@ class Conversation:
         return [*self.answer_pending(), answer]
 
     def _answer(self, body: bytes) -> bytes | None:
-        """The answer to a request; None when it is pending and comes later."""
+        """Return the answer to a request; None if it is pending and comes later."""
         request_id: int | None = None
         try:
             request = _parse(body)
@@ -117,7 +118,7 @@ class Conversation:
         try:
             answer = self._bytes(request_id, lambda: self._dispatch(method, params), deferred)
         except NotYet:
-            self._held = (request_id, method, params)
+            self._stored = (request_id, method, params)
             return None
         if deferred:
             if not self._pending:
@@ -127,10 +128,10 @@ class Conversation:
         return answer
 
     def _bytes(self, request_id: int, act: Callable[[], object], deferred: list[Deferred] | None = None) -> bytes:
-        """The answer that an act gives. A result that can wait goes into `deferred` instead, where there is one."""
+        """Return the answer that `act` gives. A deferred result goes into the list `deferred` instead, if the caller passes one."""
         try:
             result = act()
-            # By its method: asking a protocol with isinstance takes longer than encoding an answer.
+            # `isinstance` with a protocol would take longer than encoding an answer.
             if deferred is not None and hasattr(result, "finish"):
                 deferred.append(cast("Deferred", result))
                 return b""
@@ -140,7 +141,7 @@ class Conversation:
         except NotYet:
             raise
         except (Exception, SystemExit) as error:
-            # The outermost place: a handler that fails, or code in it that calls sys.exit, must not end the worker.
+            # A handler that fails, or that calls sys.exit, must not end the worker.
             logger.exception("request %s failed", request_id)
             return error_answer(request_id, "internal_error", f"{type(error).__name__}: {error}")
         if len(answer) > frames.MAX_FRAME:
@@ -160,10 +161,10 @@ class Conversation:
 
     def _hello(self, params: dict[str, Any]) -> dict[str, object]:
         if self._greeted:
-            raise Refused("handshake_done", "hello was said already")
-        theirs = params.get("protocol")
-        if type(theirs) is not int or theirs != frames.PROTOCOL:
-            message = f"the core speaks protocol {theirs!r}, this worker speaks protocol {frames.PROTOCOL}"
+            raise Refused("handshake_done", "hello was already received")
+        core_protocol = params.get("protocol")
+        if type(core_protocol) is not int or core_protocol != frames.PROTOCOL:
+            message = f"the core speaks protocol {core_protocol!r}, this worker speaks protocol {frames.PROTOCOL}"
             raise Refused("protocol_mismatch", message)
         about = cast("dict[str, object]", self._handlers["hello"](params))
         self._greeted = True
@@ -171,7 +172,10 @@ class Conversation:
 
 
 def encoded(answer: dict[str, Any]) -> bytes:
-    """The bytes of an answer; raises when it has no JSON. The standard library takes three times as long, and has the last word."""
+    """Return the bytes of an answer. Raise ValueError or TypeError if it has no JSON form.
+
+    pydantic encodes three times as fast as the standard library, which decides in doubt.
+    """
     try:
         raw = to_json(answer)
     except ValueError:
@@ -182,6 +186,7 @@ def encoded(answer: dict[str, Any]) -> bytes:
 
 
 def _parse(body: bytes) -> dict[str, Any]:
+    """Return a request as a dictionary, or raise Refused."""
     try:
         request: object = from_json(body, allow_inf_nan=False)
     except ValueError:
@@ -192,7 +197,7 @@ def _parse(body: bytes) -> dict[str, Any]:
 
 
 def _parse_slowly(body: bytes) -> object:
-    """The standard library takes three times as long, goes deeper, and has the last word on what is no JSON."""
+    """Parse with the standard library, or raise Refused. It is three times slower, accepts deeper nesting, and decides in doubt."""
     try:
         return json.loads(body, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -205,9 +210,9 @@ def _no_constant(name: str) -> NoReturn:
 
 def _id_of(request: dict[str, Any]) -> int:
     request_id = request.get("id")
-    # A bool is an int to isinstance, and is no id.
+    # A bool is an instance of int, but not a valid id.
     if type(request_id) is not int or request_id < 1:
-        raise Refused("malformed_request", "the request needs an id, an integer from 1")
+        raise Refused("malformed_request", "the request needs an id, an integer of at least 1")
     return request_id
 
 
@@ -221,8 +226,8 @@ def _method_of(request: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def error_answer(request_id: int | None, code: str, message: str) -> bytes:
-    """The bytes of an answer of `error`."""
+    """Return the bytes of an error answer. The message becomes one line of at most `_MESSAGE_LIMIT` characters."""
     line = " ".join(message.split())[:_MESSAGE_LIMIT]
-    # A message may quote anything, also names that are no UTF-8; an error answer itself must never fail.
+    # A message may quote names that are not valid UTF-8. An error answer must never fail.
     text = line.encode("utf-8", "replace").decode()
     return _encode({"id": request_id, "error": {"code": code, "message": text}}).encode()

@@ -1,4 +1,4 @@
-"""Tools and methods that are no part of the package: Python files that whoever starts the worker names in its environment."""
+"""Extra tools and methods outside the package: Python files that the starter of the worker names in its environment."""
 
 import importlib.util
 import os
@@ -10,12 +10,13 @@ from blendwright.wire.worker_environment import EXTENSIONS
 
 
 def extension_files() -> list[Path]:
-    """The files, which confinement has to leave readable; none in production."""
-    return [Path(name) for name in os.environ.get(EXTENSIONS, "").split(os.pathsep) if name]
+    """Return the extension files, which confinement must leave readable. There are none in production."""
+    names = os.environ.get(EXTENSIONS, "").split(os.pathsep)
+    return [Path(name) for name in names if name]
 
 
 def load_extensions() -> list[ModuleType]:
-    """Import the files, each as a module of its own name."""
+    """Import the extension files, each as a module named after its file."""
     return [_load(path) for path in extension_files()]
 
 
@@ -24,6 +25,6 @@ def _load(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # where pydantic looks for the types that annotations name
+    sys.modules[path.stem] = module  # pydantic looks up the types of annotations here
     spec.loader.exec_module(module)
     return module

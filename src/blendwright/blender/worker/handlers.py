@@ -1,4 +1,4 @@
-"""What the worker can be asked, by method name: those on its scene as `wire/methods.py` lists them. Paths are inside its scratch."""
+"""The worker's methods by name. `wire/methods.py` lists the methods on its scene. All paths are inside its scratch directory."""
 
 import os
 import sys
@@ -32,31 +32,33 @@ from blendwright.wire.methods import EPOCH_CLOSED, Method, StepAnswer, StepReque
 from blendwright.wire.package_version import PACKAGE_MISMATCH, mismatch, same_package, this_package
 from blendwright.wire.worker_environment import LOG_NAME
 
-# Twice what anybody is shown of it.
-LARGEST_LOG = 16 * 1024
+# The number of bytes above which the log is emptied: twice as much as reports show of it.
+MAX_LOG_BYTES = 16 * 1024
 
-# A bulk ends early after so many seconds: whoever waits for it has a deadline for each of its steps.
-LONGEST_BULK = 0.5
+# The number of seconds after which a bulk ends early, because the caller has a deadline for each step.
+MAX_BULK_SECONDS = 0.5
 
 
 def build(scratch: Path, confinement: Confinement) -> dict[str, Handler]:
-    """The methods of this worker."""
+    """Return the methods of this worker by name."""
     extensions = load_extensions()
-    catalogue = tools().with_others(tool for each in extensions for tool in getattr(each, "TOOLS", ()))
-    more_methods: dict[str, Handler] = {
-        name: handler for each in extensions for name, handler in getattr(each, "METHODS", {}).items()
-    }
+    extra_tools: list[AnyTool] = []
+    extra_methods: dict[str, Handler] = {}
+    for extension in extensions:
+        extra_tools += getattr(extension, "TOOLS", ())
+        extra_methods |= getattr(extension, "METHODS", {})
+    catalogue = tools().with_others(extra_tools)
     state = SceneState()
     state.reset()
     return (
         {"hello": hello(catalogue, confinement), "ping": ping}
         | SceneMethods(scratch, catalogue, state).handlers()
-        | more_methods
+        | extra_methods
     )
 
 
 def hello(catalogue: Mapping[str, AnyTool], confinement: Confinement) -> Handler:
-    """The handshake: which package this is, what Blender it runs in, and what tools it has."""
+    """Return the handshake's handler. It answers with this package, the Blender profile and the catalogue's fingerprint."""
     fingerprint = registry_fingerprint(catalogue)
 
     def answer(params: dict[str, Any]) -> object:
@@ -69,12 +71,12 @@ def hello(catalogue: Mapping[str, AnyTool], confinement: Confinement) -> Handler
 
 
 def ping(params: dict[str, Any]) -> object:
-    """Answers with what it was sent."""
+    """Return the parameters unchanged."""
     return params
 
 
 class SceneMethods:
-    """One scene and the requests it answers; `RemoteScene` says what each is for."""
+    """The methods on this worker's scene. `RemoteScene` documents each of them."""
 
     def __init__(self, scratch: Path, tools: Mapping[str, AnyTool], state: SceneState) -> None:
         self._scratch = scratch
@@ -86,11 +88,11 @@ class SceneMethods:
         self._closed_epoch = 0
 
     def handlers(self) -> dict[str, Handler]:
-        """A handler for every method of the list, each checking its requests before anything else."""
-        return {
-            name: _checked(method, getattr(self, name.removeprefix("scene.")))
-            for name, method in methods.METHODS.items()
-        }
+        """Return a handler for every scene method. Each one checks its request first."""
+        handlers: dict[str, Handler] = {}
+        for name, method in methods.METHODS.items():
+            handlers[name] = _checked(method, getattr(self, name.removeprefix("scene.")))
+        return handlers
 
     def reset(self, request: methods.NoArguments) -> methods.SceneHash:
         self._closed_epoch = 0
@@ -98,15 +100,14 @@ class SceneMethods:
         return self._hash()
 
     def open(self, request: methods.OpenRequest) -> methods.SceneHash:
-        # Whoever brings a scene has nothing under way. It may be another session, which counts its epochs from one.
+        # A caller that opens a scene has no steps in progress. It may be another session, which counts its epochs from one.
         self._closed_epoch = 0
         return self._open(request)
 
     def _open(self, request: methods.OpenRequest) -> methods.SceneHash:
         path = self._inside(request["path"])
         try:
-            full, drop_unused = request.get("full", True), request.get("drop_unused", False)
-            self._state.open(path, full=full, drop_unused=drop_unused)
+            self._state.open(path, full=request.get("full", True), drop_unused=request.get("drop_unused", False))
         except HiddenDriverError as error:
             self._state.reset()
             raise Refused(methods.HIDDEN_DRIVER, str(error)) from error
@@ -116,7 +117,7 @@ class SceneMethods:
         return self._hash()
 
     def save(self, request: methods.SaveRequest) -> methods.SceneHash:
-        """Write the scene to a .blend file; the hash is recomputed in full, unless `full` says that nobody needs it."""
+        """Write the scene to a .blend file. Recompute the hash in full, unless `full` says that the caller does not need it."""
         self._state.save(self._inside(request["path"]))
         if request.get("full", True):
             self._state.refresh()
@@ -174,7 +175,7 @@ class SceneMethods:
     def read_back(self, request: methods.ReadBackRequest) -> methods.ReadBackAnswer:
         path, form = self._inside(request["path"]), request["form"]
         if form not in IMPORTERS:
-            raise Refused("unknown_form", f"no file of the form {form!r} can be read")
+            raise Refused("unknown_form", f"this worker cannot read files of the form {form!r}")
         self._state.reset()
         try:
             return {"facts": read_back(str(path), form, request["profile"])}
@@ -184,43 +185,45 @@ class SceneMethods:
             self._state.reset()
 
     def step(self, request: StepRequest) -> StepAnswer | StepRun:
-        """Run one step. A failure closes its epoch: what was sent behind it was meant for a scene that did not come to be."""
+        """Run one step. A failure closes its epoch, because later steps were written for a scene that does not exist."""
         epoch = request.get("epoch")
         if epoch is None:
             return self._run(request)
         self._require_open(epoch)
-        closed, self._closed_epoch = self._closed_epoch, epoch
+        previous, self._closed_epoch = self._closed_epoch, epoch
         answer = self._run(request)
         if isinstance(answer, StepRun) or answer["ok"]:
-            self._closed_epoch = closed
+            self._closed_epoch = previous
         return answer
 
     def bulk(self, request: methods.BulkRequest) -> methods.BulkAnswer:
-        """Run steps in a row and hash what they touched in one pass. What is left over was meant for a scene that did not come to be
-        yet, and so is what was sent behind it: the epoch is closed."""
+        """Run steps in a row and hash their changes in one pass.
+
+        A failure or the time limit leaves steps over and closes the epoch, because later steps were written for a scene that does
+        not exist yet.
+        """
         self._require_open(request["epoch"])
-        closed, self._closed_epoch = self._closed_epoch, request["epoch"]
-        runs = self._run_all(request["steps"], monotonic() + LONGEST_BULK)
+        previous, self._closed_epoch = self._closed_epoch, request["epoch"]
+        runs = self._run_all(request["steps"], monotonic() + MAX_BULK_SECONDS)
         answers: list[StepAnswer] = []
         for run in runs:
-            answers.append(run.finish() if isinstance(run, StepRun) else run)
+            answers.append(_finished(run))
             if not answers[-1]["ok"]:
                 break
         if len(answers) == len(request["steps"]) and answers[-1]["ok"]:
-            self._closed_epoch = closed
+            self._closed_epoch = previous
         return {"answers": answers}
 
     def redo(self, request: methods.RedoRequest) -> methods.RedoAnswer:
-        """Run committed steps again; what leads elsewhere than it did ends it, and the core decides what that means."""
-        runs = self._run_all(
-            [{"tool": step["tool"], "version": step["version"], "args": step["args"]} for step in request["steps"]]
-        )
+        """Run committed steps again. Stop at the first one with another result; the core decides what that means."""
+        requests: list[StepRequest] = []
+        for step in request["steps"]:
+            requests.append({"tool": step["tool"], "version": step["version"], "args": step["args"]})
+        runs = self._run_all(requests)
+
         redone = 0
         for step, run in zip(request["steps"], runs, strict=False):
-            if isinstance(run, StepRun):
-                answer = run.finish()
-            else:
-                answer = run
+            answer = _finished(run)
             if not answer["ok"] or answer["after"] != step["after"]:
                 return {"hash": answer["after"], "redone": redone, "message": answer["message"]}
             redone += 1
@@ -228,7 +231,7 @@ class SceneMethods:
 
     def _require_open(self, epoch: int) -> None:
         if epoch <= self._closed_epoch:
-            raise Refused(EPOCH_CLOSED, f"a step of epoch {epoch} has failed before this one")
+            raise Refused(EPOCH_CLOSED, f"an earlier step of epoch {epoch} has failed")
 
     def _run(self, request: StepRequest) -> StepAnswer | StepRun:
         self._require_possible(request)
@@ -240,7 +243,7 @@ class SceneMethods:
         return begin_all(self._stepper, requests, ends)
 
     def _require_possible(self, request: StepRequest) -> None:
-        """Refuses what this worker cannot do at all."""
+        """Raise Refused if this worker does not have the tool in this version."""
         tool = self._tools.get(request["tool"])
         if tool is None or tool.version != request["version"]:
             raise Refused("unknown_tool", f"this worker has no {request['tool']} version {request['version']}")
@@ -253,25 +256,32 @@ class SceneMethods:
         return {"hash": self._state.root()}
 
     def _bound_log(self) -> None:
-        """Blender writes a line or two for every file that it saves, and a worker that follows a session saves thousands: begin anew."""
+        """Empty the log when it exceeds its limit. Blender writes lines for every saved file, and a worker may save thousands."""
         sys.stdout.flush()
         log = self._scratch / LOG_NAME
-        if log.exists() and log.stat().st_size > LARGEST_LOG:
+        if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
             os.truncate(log, 0)
 
     def _inside(self, path: str) -> Path:
+        """Return the absolute path, or raise Refused if it is outside the scratch directory."""
         resolved = (self._scratch / path).resolve()
         if not resolved.is_relative_to(self._scratch.resolve()):
-            raise Refused("outside_scratch", "a worker opens and saves inside its scratch only")
+            raise Refused("outside_scratch", f"the path {path!r} is outside the scratch directory of this worker")
         return resolved
 
 
+def _finished(run: StepAnswer | StepRun) -> StepAnswer:
+    if isinstance(run, StepRun):
+        return run.finish()
+    return run
+
+
 def _checked(method: Method, handle: Handler) -> Handler:
-    """The handler for requests that fit the method; any other is refused."""
+    """Return a handler that refuses requests which do not fit the method."""
 
     def checked(params: dict[str, Any]) -> object:
         if not method.request_fits(params):
-            raise Refused("malformed_request", f"this is no request of {method.name}: {sorted(params)[:8]}")
+            raise Refused("malformed_request", f"the parameters do not fit {method.name}: {sorted(params)[:8]}")
         return handle(params)
 
     return checked

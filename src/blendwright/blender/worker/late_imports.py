@@ -1,6 +1,6 @@
-"""Modules that Blender imports when it starts and that a worker never uses: they are loaded when somebody does.
+"""Modules that Blender imports at its start and a worker never uses. They load at their first use instead.
 
-Blender 5.2 looks for leftovers of downloads of remote asset libraries, and loads a whole HTTP client for it, which takes a fifth of
+Blender 5.2 looks for leftover downloads of remote asset libraries. It loads a whole HTTP client for this, which takes a fifth of
 its start.
 """
 
@@ -11,11 +11,12 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
+# Full names of the modules.
 LATE = frozenset({"_bpy_internal.assets.remote_library.listing_downloader"})
 
 
 class _LateFinder(importlib.abc.MetaPathFinder):
-    """Finds these modules as everybody does, and has them run at their first use."""
+    """A finder that wraps the loader of these modules, so that they run at their first use."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -29,5 +30,5 @@ class _LateFinder(importlib.abc.MetaPathFinder):
 
 
 def load_late() -> None:
-    """Before Blender is imported."""
+    """Install the finder. Call this before Blender is imported."""
     sys.meta_path.insert(0, _LateFinder())

@@ -1,6 +1,6 @@
-"""Ties a worker's life to its parent's, so that no orphan is left even when the parent is killed by SIGKILL.
+"""A tie between a worker's life and its parent's. No orphan remains, even if SIGKILL ends the parent.
 
-Must run before anything slow, and before confinement forbids the system call it needs.
+It must run before anything slow, and before confinement forbids the system call that it needs.
 """
 
 import os
@@ -14,20 +14,20 @@ _PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process with its parent; exits when the parent is gone already."""
+    """Make the kernel kill this process when its parent ends. Exit with PARENT_GONE if the parent has ended already."""
     if sys.platform == "linux":
-        from blendwright.blender.confinement.linux import prctl  # imports modules that only POSIX systems have
+        from blendwright.blender.confinement.linux import prctl  # imports modules that exist only on POSIX systems
 
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    # Between the fork and the line above nobody watched: a parent that died in that gap has left us to another one.
+    # Nothing watches between the fork and the line above. If the parent ended in that gap, another process is the parent now.
     if os.getppid() != parent:
-        sys.stderr.write(f"the parent is {os.getppid()}, not {parent} as expected: ending\n")
+        sys.stderr.write(f"the worker ends, because its parent is {os.getppid()} and not {parent}\n")
         sys.stderr.flush()
         os._exit(PARENT_GONE)
 
 
 def watch(fd: int) -> None:
-    """For systems without a death signal: a thread that waits for the end of a pipe whose other end the parent holds open."""
+    """Start a thread that exits the process at the end of a pipe. The parent holds its other end. For systems without a death signal."""
 
     def wait_for_end() -> None:
         while os.read(fd, 1):

@@ -1,7 +1,6 @@
-"""The worker's side of the wire: takes requests one by one, in order, and answers each.
+"""The worker's side of the wire. It takes requests one by one, in order, and answers each.
 
-Knows nothing of Blender or of what the methods do. A stream whose frames cannot be told apart any more gets one last answer, and the
-loop ends.
+This module knows nothing of Blender or of the methods. If frames cannot be separated any more, the loop sends one last error and ends.
 """
 
 import contextlib
@@ -15,7 +14,7 @@ STREAM_BROKEN = 3
 
 
 class Loop:
-    """One conversation over two descriptors."""
+    """A conversation over two file descriptors."""
 
     def __init__(self, read_fd: int, write_fd: int, handlers: Mapping[str, Handler]) -> None:
         self._reader = frames.CountingReader(read_fd)
@@ -23,9 +22,9 @@ class Loop:
         self._conversation = Conversation(handlers)
 
     def run(self) -> int:
-        """Serve until the other side closes the pipe; returns the exit code for the process."""
+        """Serve until the other side closes the pipe. Return the exit code for the process."""
         conversation = self._conversation
-        # A pipe that breaks while an answer is written means that the core is gone; nobody is left to be told.
+        # A broken pipe during a write means that the core has ended, so no process can receive an answer.
         with self._reader, contextlib.suppress(BrokenPipeError):
             try:
                 while (body := self._next()) is not None:
@@ -42,7 +41,7 @@ class Loop:
         return ENDED
 
     def _next(self) -> bytes | None:
-        """The next request; pending answers are sent before waiting for one."""
+        """Return the next request, or None at the end. Send pending answers before waiting for a request."""
         conversation = self._conversation
         if conversation.has_pending and (conversation.must_answer_pending() or not self._reader.has_more()):
             self._send(conversation.answer_pending())

@@ -1,4 +1,4 @@
-"""Describes the Blender of this process for the handshake. Reads only; changes nothing in the scene."""
+"""A description of this process's Blender for the handshake. It only reads, and changes nothing in the scene."""
 
 import dataclasses
 import importlib
@@ -13,10 +13,14 @@ from blendwright.wire.blender_profile import WorkerProfile
 
 
 def describe(confinement: Confinement) -> WorkerProfile:
-    """The profile of this worker."""
+    """Return the profile of this worker."""
     bpy: Any = importlib.import_module("bpy")
     major, minor, patch = bpy.app.version
     version = (int(major), int(minor), int(patch))
+    # Blender 5.0 raised the limit of datablock names from 63 to 255 bytes.
+    name_bytes = 63
+    if version >= (5, 0, 0):
+        name_bytes = 255
     return WorkerProfile(
         version=version,
         version_string=bpy.app.version_string,
@@ -25,8 +29,7 @@ def describe(confinement: Confinement) -> WorkerProfile:
         background=bool(bpy.app.background),
         engines=_engines(bpy),
         features=_features(version),
-        # 5.0 raised the limit of datablock names from 63 to 255 bytes.
-        name_bytes=255 if version >= (5, 0, 0) else 63,
+        name_bytes=name_bytes,
         confinement=dataclasses.asdict(confinement),
         python=platform.python_version(),
         pid=os.getpid(),
@@ -36,7 +39,7 @@ def describe(confinement: Confinement) -> WorkerProfile:
 
 def _features(version: tuple[int, int, int]) -> dict[str, bool]:
     return {
-        # Undo without a user interface is proven on 4.5 and 5.0, not on 4.2.
+        # Undo without a user interface is tested on 4.5 and 5.0, not on 4.2.
         "memfile_undo": version >= (4, 5, 0),
         "evaluated_geometry": version >= (4, 5, 0),
         "node_warnings": version >= (4, 5, 0),
@@ -45,21 +48,22 @@ def _features(version: tuple[int, int, int]) -> dict[str, bool]:
 
 
 def _engines(bpy: Any) -> tuple[str, ...]:
-    """The render engines by identifier, sorted.
+    """Return the render engines by identifier, sorted.
 
-    The enum is dynamic and its RNA lists only the first item (seen on 5.0); the refusal of a wrong value is the one place
-    where Blender names them all, those of add-ons included, and it changes nothing.
+    The enum is dynamic and its RNA lists only the first item (seen on 5.0). Only the error for an invalid value names all engines,
+    including engines of add-ons, and it changes nothing.
     """
     try:
         bpy.data.scenes[0].render.engine = ""
     except TypeError as error:
-        _, _, listed = str(error).partition(" not found in ")
-        return tuple(sorted(re.findall(r"'([^']+)'", listed)))
+        _, _, engine_names = str(error).partition(" not found in ")
+        return tuple(sorted(re.findall(r"'([^']+)'", engine_names)))
     return ()
 
 
 def _resident_mb() -> float | None:
-    # Not getrusage: its peak counts the process that forked us as well.
+    """Return the resident memory in megabytes; None on systems without /proc."""
+    # The peak of getrusage would include the process that forked this one.
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:

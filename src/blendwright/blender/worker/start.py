@@ -1,7 +1,7 @@
-"""The first file of every worker: makes our own package importable, and what it needs, and runs the worker.
+"""The first file of every worker. It makes this package and its dependencies importable, and runs the worker.
 
-It is run by the Python of a Blender, which knows nothing of the core's: until this is done, only the standard library is there.
-What runs is the package that this very file belongs to, so the tools of core and worker cannot drift apart.
+The Python of a Blender runs this file and does not know the core's packages. Until `_add_packages` is done, only the standard
+library is importable. The worker loads the package that contains this file, so the tools of core and worker cannot differ.
 """
 
 import gc
@@ -11,9 +11,10 @@ import os
 import sys
 from pathlib import Path
 
-# Read by the core, which knows how to get what is missing.
+# The start of the error message. The core recognizes it and installs the missing packages.
 NO_PACKAGES = "no pydantic for Python"
 
+# Modules to import while the directories come first.
 PARTS = ("typing_extensions", "pydantic_core", "pydantic", "pydantic.main")
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -21,28 +22,30 @@ PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def _add_packages(arguments: list[str]) -> None:
-    """At the end: what Blender ships itself (numpy above all) must win over what others have.
+    """Append the directories in `--packages` for this Python to sys.path. Exit with code 1 if pydantic is missing.
 
-    Only while pydantic is imported they come first: it must find its own parts, of which a distribution may have older ones."""
-    former = list(sys.path)
-    places = [
-        arguments[place + 2]
-        for place, flag in enumerate(arguments)
-        if flag == "--packages" and arguments[place + 1] == PYTHON
-    ]
-    sys.path[:0] = places
+    They come last, because Blender's bundled packages (above all numpy) must win. They come first only while pydantic is imported,
+    because it must find the matching versions of its parts.
+    """
+    original_path = list(sys.path)
+    directories: list[str] = []
+    for index, flag in enumerate(arguments):
+        if flag == "--packages" and arguments[index + 1] == PYTHON:
+            directories.append(arguments[index + 2])
+
+    sys.path[:0] = directories
     if importlib.util.find_spec("pydantic") is None:
         sys.stderr.write(f"{NO_PACKAGES} {PYTHON}\n")
         sys.stderr.flush()
         os._exit(1)
-    if places:
+    if directories:
         for name in PARTS:
             importlib.import_module(name)
-    sys.path[:] = [*former, *places]
+    sys.path[:] = [*original_path, *directories]
 
 
 def _load_package() -> None:
-    """Only this package, not what lies beside it: there the core may have compiled packages of another Python."""
+    """Import this package without its parent directory, which may hold compiled packages for the core's Python."""
     init = PACKAGE / "__init__.py"
     spec = importlib.util.spec_from_file_location(PACKAGE.name, init, submodule_search_locations=[str(PACKAGE)])
     assert spec is not None and spec.loader is not None
@@ -52,7 +55,8 @@ def _load_package() -> None:
 
 
 def start() -> None:
-    # Hardly anything of what is loaded is garbage; the worker looks for some once it serves.
+    """Prepare the imports and run the worker with the arguments after `--`."""
+    # Loading creates hardly any garbage. The worker enables the collector when it starts to serve.
     gc.disable()
     arguments = sys.argv[sys.argv.index("--") + 1 :]
     _add_packages(arguments)

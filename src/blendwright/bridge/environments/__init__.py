@@ -1,1 +1,1 @@
-"""The Blenders that this user has for workers: which can be had, the environments that exist, and how they are made and removed."""
+"""The user's Blenders for workers: the available series, the existing environments, and their creation and removal."""

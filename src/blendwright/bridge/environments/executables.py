@@ -1,4 +1,4 @@
-"""Asks an installed Blender which version it is, and which Python it brings."""
+"""Queries of an installed Blender for its version and the version of its Python."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from blendwright.bridge.environments.series import SERIES
 from blendwright.values.errors import EnvironmentUnfit
 
+# The deadline of the query in seconds.
 _SECONDS = 120.0
 _MARK = "blendwright-asks:"
 _QUESTION = (
@@ -21,14 +22,14 @@ OLDEST = SERIES[-1].name
 
 
 def ask_executable(path: Path) -> tuple[str, str]:
-    """The versions of a Blender and of its Python. Raises EnvironmentUnfit where the file is no Blender, or one that is too old."""
+    """Return the versions of a Blender and of its Python. Raise EnvironmentUnfit if the file is not a Blender, or is too old."""
     cure = "Give the path of a Blender executable."
     if not os.access(path, os.X_OK) or path.is_dir():
         raise EnvironmentUnfit(f"{path} is not an executable file", cure=cure)
     flags = ("--background", "--factory-startup", "--python-expr", _QUESTION)
     with tempfile.TemporaryDirectory() as home:
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 [path, *flags],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -39,13 +40,16 @@ def ask_executable(path: Path) -> tuple[str, str]:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise EnvironmentUnfit(f"{path} cannot be asked which Blender it is: {error}", cure=cure) from error
-    answer = next((line for line in done.stdout.splitlines() if line.startswith(_MARK)), None)
+            raise EnvironmentUnfit(
+                f"the Blender version of {path} is unknown, because it does not run: {error}", cure=cure
+            ) from error
+    lines = process.stdout.splitlines()
+    answers = [line.removeprefix(_MARK) for line in lines if line.startswith(_MARK)]
     try:
-        blender, python = map(str, json.loads((answer or "").removeprefix(_MARK)))
+        blender, python = map(str, json.loads("".join(answers[:1])))
     except ValueError as error:
-        message = f"{path} did not say which Blender it is (exit code {done.returncode})"
-        raise EnvironmentUnfit(message, cure=cure, details={"output": done.stdout.splitlines()[-12:]}) from error
+        message = f"{path} did not report a Blender version (exit code {process.returncode})"
+        raise EnvironmentUnfit(message, cure=cure, details={"output": lines[-12:]}) from error
     version = re.match(r"\d+\.\d+", blender)
     if version is None or _numbers(version[0]) < _numbers(OLDEST):
         raise EnvironmentUnfit(f"{path} is Blender {blender}", cure=f"Blendwright needs Blender {OLDEST} or newer.")

@@ -1,13 +1,14 @@
-"""Finds the Pythons of this machine that really run: on the PATH, and those that pyenv and uv have installed.
+"""Detection of the usable Pythons of this machine: on the PATH, and installed by pyenv or uv.
 
-A file that exists proves nothing: a shim of pyenv fails unless its version is the chosen one. `scripts/find-python` does the same
-for make, before there is any Python to run this.
+An existing file may not run: a shim of pyenv fails unless its version is selected. `scripts/find-python` does the same for make,
+before any Python is known.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,14 +16,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-# What an environment is made with: Debian, for one, leaves it out of its Pythons.
+# The query imports the modules that create environments, because Debian, for example, leaves them out of its Pythons.
 _QUESTION = "import json, sys, venv, ensurepip; print(json.dumps([list(sys.version_info[:3]), sys.executable]))"
+# The deadline of the query in seconds.
 _SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """A Python that has answered."""
+    """A Python that was run successfully."""
 
     path: Path
     version: tuple[int, int, int]
@@ -33,17 +35,17 @@ class Interpreter:
 
 
 def find_interpreter(version: tuple[int, int]) -> Interpreter | None:
-    """The first Python of this version that runs and can make environments."""
+    """Return the first Python of this version that runs and can create environments; None without one."""
     for path in _candidates(version):
-        found = ask(path)
-        if found is not None and found.version[:2] == version:
-            return found
+        interpreter = ask(path)
+        if interpreter is not None and interpreter.version[:2] == version:
+            return interpreter
     return None
 
 
 @cache
 def ask(path: Path) -> Interpreter | None:
-    """The interpreter at a path, by its own account; None where it does not run or cannot make environments."""
+    """Run the interpreter at a path and return its version. Return None if it does not run or cannot create environments."""
     try:
         done = subprocess.run(
             [path, "-I", "-c", _QUESTION], stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=True
@@ -56,21 +58,21 @@ def ask(path: Path) -> Interpreter | None:
 
 
 def _candidates(version: tuple[int, int]) -> Iterator[Path]:
-    """Where such a Python may be, each file once."""
+    """Yield the possible paths of a Python of this version, each once."""
     major, minor = version
     if sys.platform == "win32":
         suffix = ".exe"
     else:
         suffix = ""
-    names = tuple(f"{name}{suffix}" for name in (f"python{major}.{minor}", f"python{major}", "python"))
+    names = (f"python{major}.{minor}{suffix}", f"python{major}{suffix}", f"python{suffix}")
     if sys.version_info[:2] == version:
         folders = [Path(sys.base_prefix, "bin"), Path(sys.base_prefix)]
     else:
         folders = []
     folders += [Path(part) for part in os.environ.get("PATH", "").split(os.pathsep) if part]
     for root in _installations():
-        places = sorted(root.glob(f"*{major}.{minor}[.-]*"), key=_patch, reverse=True)
-        folders += [folder for place in places for folder in (place / "bin", place)]
+        for installation in sorted(root.glob(f"*{major}.{minor}[.-]*"), key=_patch, reverse=True):
+            folders += [installation / "bin", installation]
     seen: set[Path] = set()
     for folder in folders:
         for name in names:
@@ -81,7 +83,7 @@ def _candidates(version: tuple[int, int]) -> Iterator[Path]:
 
 
 def _installations() -> Iterator[Path]:
-    """The directories in which pyenv and uv keep a directory for each Python."""
+    """Yield the directories in which pyenv and uv keep a directory for each Python."""
     home = os.environ.get("HOME") or os.environ.get("USERPROFILE")
     if root := os.environ.get("PYENV_ROOT"):
         yield Path(root, "versions")
@@ -97,7 +99,7 @@ def _installations() -> Iterator[Path]:
         yield Path(home, "AppData", "Roaming", "uv", "python")
 
 
-def _patch(place: Path) -> tuple[int, ...]:
-    """The numbers in the name of an installation, so that 3.13.10 comes after 3.13.9."""
-    digits = "".join(each if each.isdigit() else " " for each in place.name.split("-linux")[0])
-    return tuple(int(part) for part in digits.split())
+def _patch(installation: Path) -> tuple[int, ...]:
+    """Return the numbers in the name of an installation, so that 3.13.10 sorts after 3.13.9."""
+    name = installation.name.split("-linux")[0]
+    return tuple(map(int, re.findall(r"\d+", name)))

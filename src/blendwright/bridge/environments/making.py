@@ -1,6 +1,6 @@
-"""Makes and removes the environments of this user. Each is made beside the others and moved into its place when it is whole.
+"""Creation and removal of the user's environments. A new environment is created in a temporary directory and moved when complete.
 
-Only one process at a time makes or removes: what another one left half made is then known to be left over, and is removed.
+Only one process at a time creates or removes environments. It deletes unfinished directories that earlier processes left.
 """
 
 from __future__ import annotations
@@ -36,97 +36,102 @@ from blendwright.values.findings import did_you_mean
 from blendwright.wire.package_version import PACKAGE
 
 Progress = Callable[[str], None]
-"""Is told what is being done, one line at a time."""
+"""A function that receives one line of progress at a time."""
 
 _UNFINISHED = ".unfinished-"
 _LOCK = ".lock"
-# The last lines that a program printed before it failed.
-_TAIL = 12
+# The number of a failed program's last lines in an error.
+_TAIL_LINES = 12
 
 
 def add_series(
     series: Series, progress: Progress, *, name: str | None = None, python: Path | None = None
 ) -> Environment:
-    """Make an environment with the wheel of a series. Raises EnvironmentUnfit with the cure where something is missing."""
+    """Create an environment with the wheel of a series. Raise EnvironmentUnfit with a fix if a requirement is missing."""
     interpreter = _interpreter_for(series, python)
     requirements = series.requirements
-    with _being_made(name or series.name) as (directory, finish):
+    with _new_environment(name or series.name) as (directory, finish):
         progress(f"Python {interpreter.text} ({interpreter.path})")
         _run([interpreter.path, "-P", "-m", "venv", directory], progress)
-        made = Environment(
+        environment = Environment(
             name=name or series.name, blender=series.version, python=interpreter.text, lock=digest(requirements),
             directory=directory,
         )  # fmt: skip
-        _install(made.interpreter, requirements, directory, progress)
-        # Nobody installs anything into it by hand, and the programs beside it name the directory that it was made in.
-        _run([made.interpreter, "-P", "-m", "pip", "uninstall", "--quiet", "--yes", "pip"], progress)
+        _install(environment.interpreter, requirements, directory, progress)
+        # The user installs nothing into it, and pip's programs contain the path of the temporary directory.
+        _run([environment.interpreter, "-P", "-m", "pip", "uninstall", "--quiet", "--yes", "pip"], progress)
         progress("compiling")
-        _compile(made.interpreter, directory)
+        _compile(environment.interpreter, directory)
         progress("starting Blender once")
-        version = _version_of(made.interpreter)
-        return finish(replace(made, blender=version))
+        version = _version_of(environment.interpreter)
+        return finish(replace(environment, blender=version))
 
 
 def add_executable(path: Path, progress: Progress, *, name: str | None = None) -> Environment:
-    """Get what an installed Blender lacks, for its own Python. Raises EnvironmentUnfit where it is none, or is too old."""
+    """Install the packages that an installed Blender lacks for its Python. Raise EnvironmentUnfit if it is not a Blender, or is too old."""
     executable = path.absolute()
-    progress(f"asking {executable}")
+    progress(f"asking {executable} for its version")
     blender, python = ask_executable(executable)
     requirements = packages_for_executables()
-    with _being_made(name or ".".join(blender.split(".")[:2])) as (directory, finish):
+    with _new_environment(name or ".".join(blender.split(".")[:2])) as (directory, finish):
         progress(f"Blender {blender} with Python {python}")
         pip = directory / "pip"
         _run([sys.executable, "-P", "-m", "venv", pip], progress)
-        made = Environment(
+        environment = Environment(
             name=directory.name, blender=blender, python=python, lock=digest(requirements), executable=str(executable),
             directory=directory,
         )  # fmt: skip
         version = ".".join(python.split(".")[:2])
         target = ("--target", str(directory / PACKAGES), "--python-version", version, "--implementation", "cp")
-        with_pip = Environment(made.name, blender, python, made.lock, directory=pip).interpreter
+        with_pip = Environment(environment.name, blender, python, environment.lock, directory=pip).interpreter
         _install(with_pip, requirements, directory, progress, target)
         shutil.rmtree(pip)
-        return finish(made)
+        return finish(environment)
 
 
 def remove(name: str, progress: Progress) -> Environment:
-    """Remove one for good. Raises Refusal where there is none of this name."""
+    """Remove an environment permanently and return it. Raise Refusal for an unknown name."""
     with _locked() as root:
-        found = next((each for each in environments() if each.name == name), None)
-        if found is None:
-            names = [each.name for each in environments()]
-            cure = did_you_mean(name, names, otherwise="`blendwright blender list` shows those that are here.")
+        by_name = {environment.name: environment for environment in environments()}
+        environment = by_name.get(name)
+        if environment is None:
+            cure = did_you_mean(name, list(by_name), otherwise="`blendwright blender list` shows the added Blenders.")
             raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no Blender '{name}' that was added", cure)
-        progress(f"removing {found.directory}")
-        # First out of sight as a whole, so that nobody starts half of it.
+        progress(f"removing {environment.directory}")
+        # Move it away as a whole first, so that no process starts a partly removed Blender.
         doomed = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=root))
-        found.directory.rename(doomed / name)
+        environment.directory.rename(doomed / name)
         remove_directory(doomed)
-        return found
+        return environment
 
 
 def _interpreter_for(series: Series, python: Path | None) -> Interpreter:
-    found = find_interpreter(series.python) if python is None else ask(python)
-    if found is None or found.version[:2] != series.python:
-        wanted = f"Blender {series.name} needs Python {series.python_text}"
-        here = f", and {python} is none that runs and has venv" if python else ", which is not on this machine"
+    """Return a Python for a series: the given one, or one of this machine. Raise EnvironmentUnfit without a suitable one."""
+    if python is None:
+        interpreter = find_interpreter(series.python)
+        problem = "which is not on this machine"
+    else:
+        interpreter = ask(python)
+        problem = f"but {python} is another version, does not run, or lacks venv"
+    if interpreter is None or interpreter.version[:2] != series.python:
+        message = f"Blender {series.name} needs Python {series.python_text}, {problem}"
         cure = (
             f"Install it (uv python install {series.python_text}, pyenv install {series.python_text}, or apt-get install "
             f"python{series.python_text}-venv), then: blendwright blender add {series.name}"
         )
-        raise EnvironmentUnfit(wanted + here, cure=cure)
-    return found
+        raise EnvironmentUnfit(message, cure=cure)
+    return interpreter
 
 
 @contextlib.contextmanager
 def _locked() -> Generator[Path]:
-    """Nobody else makes or removes; what is unfinished is left over."""
+    """Lock the directory of environments within the block, and remove unfinished ones. Yield the directory."""
     root = blenders_directory()
     try:
         root.mkdir(parents=True, exist_ok=True)
         lock = os.open(root / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        cure = "Set XDG_DATA_HOME to a directory that can be written."
+        cure = "Set XDG_DATA_HOME to a writable directory."
         raise EnvironmentUnfit(f"{root} cannot be written: {error.strerror}", cure=cure) from error
     try:
         if is_locked_elsewhere(lock):
@@ -141,23 +146,23 @@ def _locked() -> Generator[Path]:
 
 
 @contextlib.contextmanager
-def _being_made(name: str) -> Generator[tuple[Path, Callable[[Environment], Environment]]]:
-    """A directory to make it in, and what moves it into its place; nothing is left of it where that is not reached."""
+def _new_environment(name: str) -> Generator[tuple[Path, Callable[[Environment], Environment]]]:
+    """Yield a directory for a new environment, and a function that moves it to its final path. Remove unfinished files afterwards."""
     if not NAME.fullmatch(name):
         cure = "Use letters, digits, dots, hyphens and underscores."
-        raise Refusal.of(Fault.ARGS_INVALID, f"'{name}' cannot be the name of a Blender", cure)
+        raise Refusal.of(Fault.ARGS_INVALID, f"'{name}' is not a valid name for a Blender", cure)
     with _locked() as root:
         unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=root))
         directory = unfinished / name
         directory.mkdir()
 
-        def finish(made: Environment) -> Environment:
-            write_record(made, directory)
-            place = root / name
-            if place.exists():
-                place.rename(unfinished / "before")
-            directory.rename(place)
-            return replace(made, directory=place)
+        def finish(environment: Environment) -> Environment:
+            write_record(environment, directory)
+            target = root / name
+            if target.exists():
+                target.rename(unfinished / "before")
+            directory.rename(target)
+            return replace(environment, directory=target)
 
         try:
             yield directory, finish
@@ -165,17 +170,20 @@ def _being_made(name: str) -> Generator[tuple[Path, Callable[[Environment], Envi
             remove_directory(unfinished)
 
 
-def _install(python: Path, requirements: str, place: Path, progress: Progress, target: Sequence[str] = ()) -> None:
-    """Pinned versions only, each file with its hash, nothing built from sources. Where from is for pip's own configuration."""
-    file = place / "requirements.txt"
+def _install(python: Path, requirements: str, directory: Path, progress: Progress, target: Sequence[str] = ()) -> None:
+    """Install pinned wheels with checked hashes, without building sources. pip's configuration defines the index."""
+    file = directory / "requirements.txt"
     file.write_text(requirements, "utf-8")
     options = ("--require-hashes", "--no-deps", "--only-binary", ":all:", "--no-compile", "--disable-pip-version-check")
-    progress("installing; Blender alone is some 300 MB" if not target else "installing")
+    if target:
+        progress("installing")
+    else:
+        progress("installing; Blender alone has about 300 MB")
     _run([python, "-P", "-m", "pip", "install", "--progress-bar", "off", *options, *target, "-r", file], progress)
 
 
 def _run(command: Sequence[str | Path], progress: Progress) -> None:
-    """Run a program to its end, telling what it collects. Raises EnvironmentUnfit with the last lines that it printed."""
+    """Run a program to its end and report its downloads. On failure, raise EnvironmentUnfit with its last lines."""
     lines: list[str] = []
     try:
         with subprocess.Popen(
@@ -189,8 +197,8 @@ def _run(command: Sequence[str | Path], progress: Progress) -> None:
             assert process.stdout is not None
             try:
                 for line in process.stdout:
-                    lines = [*lines[1 - _TAIL :], line.strip()]
-                    # Files from a cache are not downloaded.
+                    lines = [*lines[1 - _TAIL_LINES :], line.strip()]
+                    # pip does not download files from its cache.
                     if line.strip().startswith(("Downloading", "Using cached")):
                         progress(line.strip())
             except BaseException:
@@ -199,26 +207,27 @@ def _run(command: Sequence[str | Path], progress: Progress) -> None:
     except OSError as error:
         raise EnvironmentUnfit(f"{command[0]} cannot be started: {error.strerror}") from error
     if process.returncode != 0:
-        said = next((line for line in reversed(lines) if line.startswith(("ERROR", "Error"))), " ".join(lines[-2:]))
-        words = " ".join(str(part) for part in command[1:4])
-        message = f"`{Path(command[0]).name} {words}` failed: {said or f'exit code {process.returncode}'}"
+        errors = [line for line in lines if line.startswith(("ERROR", "Error"))]
+        reason = " ".join(errors[-1:] or lines[-2:]) or f"exit code {process.returncode}"
+        words = " ".join(map(str, command[1:4]))
+        message = f"`{Path(command[0]).name} {words}` failed: {reason}"
         cure = "Check the connection and the free disk space, and run the command again."
         raise EnvironmentUnfit(message, cure=cure, details={"output": lines})
 
 
 def _compile(python: Path, directory: Path) -> None:
-    """Compiled modules for workers, which write none: of everything in the environment, and of our own package for its Python.
+    """Compile the modules of an environment and of this package for its Python. Workers themselves write no compiled files.
 
-    Some of Blender's files are templates and cannot be compiled, and our package may lie where we cannot write: neither matters.
+    Ignore failures: some of Blender's files are templates, and the package may be in a read-only directory.
     """
     base = [python, "-P", "-m", "compileall", "-q", "-q", "-j", "0"]
-    for place in (directory / "lib", directory / "Lib", PACKAGE):
-        if place.is_dir():
-            subprocess.run([*base, place], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    for folder in (directory / "lib", directory / "Lib", PACKAGE):
+        if folder.is_dir():
+            subprocess.run([*base, folder], stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def _version_of(python: Path) -> str:
-    """The Blender in an environment, started once: whatever the system lacks shows here and not in the middle of some work."""
+    """Start the Blender of an environment once and return its version. A missing system library shows here, not during later work."""
     program = "import bpy; print(bpy.app.version_string)"
     with tempfile.TemporaryDirectory() as home:
         environment: Mapping[str, str] = {**os.environ, "HOME": home, "BLENDER_USER_RESOURCES": home}
@@ -233,5 +242,5 @@ def _version_of(python: Path) -> str:
     lines = (done.stdout + done.stderr).splitlines()
     if done.returncode != 0:
         raise exit_diagnosis.start_failed(WorkerLost(f"it ended with exit code {done.returncode}"), lines)
-    # As in `5.2.3 LTS`, after whatever Blender prints itself.
+    # The last line is like `5.2.3 LTS`. Blender may print other lines before it.
     return done.stdout.splitlines()[-1].split()[0]

@@ -1,4 +1,4 @@
-"""The environments of this user: where they are, and what is written down about each. Reads only; `making.py` makes and removes them."""
+"""The user's environments: their paths and their records. This module only reads; `making.py` creates and removes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from blendwright.bridge.environments.series import series_named
 from blendwright.values.errors import EnvironmentUnfit
 
 RECORD = "environment.json"
-# Also the names of directories, so nothing in them may lead elsewhere.
+# Valid names of environments. They are also directory names, so they must not contain separators or start with a dot.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 PYTHONS = ("bin/python", "Scripts/python.exe")
 PACKAGES = "packages"
@@ -24,16 +24,16 @@ PACKAGES = "packages"
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """One Blender that this user has added: an environment with its wheel, or packages for an executable that is installed."""
+    """A Blender that the user has added: an environment with the bpy wheel, or packages for an installed executable."""
 
     name: str
     blender: str
-    """Its version, as it says itself."""
+    """The version that Blender reports."""
     python: str
     lock: str
-    """The hash of the pinned requirements that it was made of."""
+    """The hash of the pinned requirements that were installed."""
     executable: str | None = None
-    """The installed Blender; None where the environment has the wheel."""
+    """The path of the installed Blender; None if the environment has the wheel."""
     directory: Path = Path()
 
     def to_json(self) -> dict[str, Any]:
@@ -41,46 +41,50 @@ class Environment:
 
     @property
     def interpreter(self) -> Path:
-        return next(
-            (path for name in PYTHONS if (path := self.directory / name).is_file()), self.directory / PYTHONS[0]
-        )
+        """The path of the environment's Python."""
+        for name in PYTHONS:
+            path = self.directory / name
+            if path.is_file():
+                return path
+        return self.directory / PYTHONS[0]
 
     @property
     def packages(self) -> Path:
-        """For an executable: what its Python lacks."""
+        """The directory of packages that an executable's Python lacks."""
         return self.directory / PACKAGES
 
     def problem(self) -> str | None:
-        """What keeps it from being used, as far as files tell; None where nothing does."""
+        """Return why the environment is not usable, as far as files show; None if it is usable."""
         if self.executable is not None:
-            if os.access(self.executable, os.X_OK):
-                gone = None
-            else:
-                gone = f"{self.executable} cannot be run any more"
-            return gone or (None if self.packages.is_dir() else "its packages are gone")
-        # A link to a Python that was removed since is no file.
-        if self.interpreter.is_file():
+            if not os.access(self.executable, os.X_OK):
+                return f"{self.executable} cannot be run any more"
+            if not self.packages.is_dir():
+                return "its packages are missing"
             return None
-        return f"its Python {self.python} is gone"
+        # `is_file` is false for a link to a deleted Python.
+        if not self.interpreter.is_file():
+            return f"its Python {self.python} is missing"
+        return None
 
     @property
     def outdated(self) -> bool:
-        """Whether our pins are others than those that it was made of."""
+        """True if the current pinned requirements differ from the requirements of this environment."""
         series = series_named(self.name)
         return self.executable is None and series is not None and digest(series.requirements) != self.lock
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Grows with the version of Blender."""
-        return tuple(int(part) for part in re.findall(r"\d+", self.blender)[:3])
+        """The numbers of the Blender version, for sorting."""
+        return tuple(map(int, re.findall(r"\d+", self.blender)[:3]))
 
 
 def digest(requirements: str) -> str:
+    """Return the hash of pinned requirements."""
     return hashlib.sha256(requirements.encode()).hexdigest()
 
 
 def blenders_directory() -> Path:
-    """Where the environments of this user are, or would be. Raises EnvironmentUnfit for a user without a home."""
+    """Return the directory of the user's environments, which may not exist. Raise EnvironmentUnfit for a user without a home."""
     if root := os.environ.get("XDG_DATA_HOME"):
         return Path(root) / "blendwright" / "blenders"
     try:
@@ -97,28 +101,35 @@ def blenders_directory() -> Path:
 
 
 def environments() -> list[Environment]:
-    """Those of this user, the newest Blender first. What is half made has no record and is none."""
+    """Return the user's environments, the newest Blender first. An unfinished one has no record and is left out."""
     try:
         folders = list(blenders_directory().iterdir())
     except (OSError, EnvironmentUnfit):
         return []
-    return sorted(_found(folders), key=lambda found: (found.rank, found.name), reverse=True)
+    return sorted(_recorded(folders), key=lambda environment: (environment.rank, environment.name), reverse=True)
 
 
 def environment_named(name: str) -> Environment | None:
-    """The one of this name, or of this very version of Blender."""
-    found = environments()
-    return next((each for each in found if each.name == name), None) or next(
-        (each for each in found if each.blender == name), None
-    )
+    """Return the environment with this name, otherwise one with this exact Blender version; None without one."""
+    candidates = environments()
+    for environment in candidates:
+        if environment.name == name:
+            return environment
+    for environment in candidates:
+        if environment.blender == name:
+            return environment
+    return None
 
 
 def write_record(environment: Environment, directory: Path) -> None:
-    content = {name: value for name, value in environment.to_json().items() if name not in ("name", "directory")}
+    """Write the record of an environment into a directory."""
+    content = environment.to_json()
+    del content["name"], content["directory"]
     (directory / RECORD).write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 
-def _found(folders: list[Path]) -> Iterator[Environment]:
+def _recorded(folders: list[Path]) -> Iterator[Environment]:
+    """Yield the environments among these directories."""
     for folder in folders:
         if not NAME.fullmatch(folder.name):
             continue

@@ -1,4 +1,4 @@
-"""The series of Blender that can be installed from the bpy wheels: their versions, their Pythons and their pinned requirements."""
+"""The series of Blender with bpy wheels: their versions, their Pythons and their pinned requirements."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from importlib import metadata, util
 from importlib.resources import files
 
-# As people write it: 5.2, or the very version 5.2.3.
+# A series such as 5.2, or an exact version such as 5.2.3.
 VERSION_TEXT = re.compile(r"(\d+\.\d+)(\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One series of Blender, with the version of it that we have pinned."""
+    """A series of Blender, with its pinned version."""
 
     name: str
     version: str
     python: tuple[int, int]
-    """The one version of Python that its wheels are made for."""
+    """The only Python version that its wheels support."""
     requires: tuple[str, ...]
-    """What a worker needs beside it; `scripts/lock_requirements.py` pins it."""
+    """The other requirements of a worker. `scripts/lock_requirements.py` pins them."""
 
     @property
     def python_text(self) -> str:
@@ -28,15 +28,15 @@ class Series:
 
     @property
     def requirements(self) -> str:
-        """Everything that a worker of it needs, pinned, with the hash of every file; names no index."""
+        """The pinned requirements of a worker, with the hash of every file and without an index."""
         return files("blendwright.bridge.environments").joinpath("locks", f"{self.name}.txt").read_text("utf-8")
 
 
-# Blender's FBX exporter breaks on what NumPy 2.5 deprecates.
+# Blender's FBX exporter uses functions that NumPy 2.5 deprecates, and fails.
 _NUMPY_2 = ("numpy>=2.2,<2.5", "pydantic>=2.12")
 _NUMPY_1 = ("numpy<2", "pydantic>=2.12")
 
-# The newest first: what is taken where nobody says otherwise.
+# The newest first, because that is the default.
 SERIES: tuple[Series, ...] = (
     Series("5.2", "5.2.3", (3, 13), _NUMPY_2),
     Series("5.1", "5.1.2", (3, 13), _NUMPY_2),
@@ -48,17 +48,20 @@ NEWEST = SERIES[0]
 
 
 def series_named(text: str) -> Series | None:
-    """The series that `5.2`, or its pinned version, names."""
-    return next((series for series in SERIES if text in (series.name, series.version)), None)
+    """Return the series with this name or this pinned version; None without one."""
+    for series in SERIES:
+        if text in (series.name, series.version):
+            return series
+    return None
 
 
 def packages_for_executables() -> str:
-    """What a worker needs inside a Blender that brings its own Python and NumPy, pinned for every Python."""
+    """Return the pinned packages that a worker needs inside an installed Blender with its bundled Python and NumPy."""
     return files("blendwright.bridge.environments").joinpath("locks", "executable.txt").read_text("utf-8")
 
 
 def own_blender() -> str | None:
-    """The version of the bpy in this environment, which is not loaded for it; None where there is none."""
+    """Return the version of bpy in this environment without importing it; None without bpy."""
     if util.find_spec("bpy") is None:
         return None
     try:

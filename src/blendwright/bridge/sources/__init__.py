@@ -1,4 +1,4 @@
-"""The kinds of worker sources, and the one place that decides which of them a setting names."""
+"""The kinds of worker sources, and the choice of the kind that a setting names."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from blendwright.bridge.sources.named_blender import NamedBlender, default_sourc
 from blendwright.bridge.sources.python_environment import PythonEnvironment
 from blendwright.bridge.worker_source import WorkerSource
 
-# Asked in this order: a version is no path, and any path can be that of an executable, so that kind comes last.
+# The kinds in the order in which they parse a value. Any path may be an executable, so that kind comes last.
 KINDS: tuple[type[WorkerSource], ...] = (NamedBlender, PythonEnvironment, BlenderExecutable)
 
 
 def worker_source(blender: str | Path | WorkerSource | None = None) -> WorkerSource:
-    """The source that `--blender`, or the argument of that name, stands for.
+    """Return the source for a `--blender` value or an equivalent argument. This starts no process.
 
-    Without one: the bpy of this environment, else the newest Blender that was added. It starts nothing.
+    For None, return the bpy of this environment, otherwise the newest Blender that the user has added.
     """
     if isinstance(blender, WorkerSource):
         return blender
     if blender is None:
         return default_source()
-    return next(source for kind in KINDS if (source := kind.from_text(str(blender))) is not None)
+    for kind in KINDS:
+        source = kind.from_text(str(blender))
+        if source is not None:
+            return source
+    raise AssertionError("BlenderExecutable accepts any path")

@@ -1,4 +1,4 @@
-"""Workers that are Blender executables: a launcher confines each before its first line runs."""
+"""Workers that are Blender executables. A launcher confines each one before its first line runs."""
 
 from __future__ import annotations
 
@@ -17,43 +17,44 @@ from blendwright.values.errors import EnvironmentUnfit
 
 @dataclass(frozen=True)
 class BlenderExecutable(ProcessSource):
-    """A Blender that was installed by itself. It brings its own Python, whichever that is, which is given what a worker needs."""
+    """A Blender executable from its installer. Its bundled Python gets the packages that a worker needs."""
 
     path: Path
 
     @classmethod
     def from_text(cls, text: str) -> Self | None:
         path = Path(text).expanduser()
-        if path.exists():
-            found = None
-        else:
-            found = shutil.which(text)
-        return cls(path if found is None else Path(found))
+        if not path.exists():
+            program = shutil.which(text)
+            if program is not None:
+                path = Path(program)
+        return cls(path)
 
     def command(self, arguments: list[str]) -> list[str]:
         if not os.access(self.path, os.X_OK) or self.path.is_dir():
-            cure = "Give the path of a Blender executable, or a version: `blendwright blender list` shows those that are here."
+            cure = "Give the path of a Blender executable, or a version. `blendwright blender list` shows the available versions."
             raise EnvironmentUnfit(f"{self.path} is not an executable file", cure=cure)
         for python, packages in packages_by_python().items():
             arguments += ["--packages", python, str(packages)]
-        # The launcher starts in the scratch, where a relative path would mean another file.
+        # The launcher starts in the scratch directory, where a relative path would name another file.
         blender = self.path.absolute()
         arguments += ["--readable", str(blender.resolve().parent)]
-        # -P keeps the working directory, where anything may lie, out of sys.path.
+        # -P keeps the working directory with its unknown files out of sys.path.
         launcher = [sys.executable, "-P", "-m", "blendwright.blender.worker.launch", "--parent", str(os.getpid())]
         return [*launcher, str(blender), str(START_FILE), "--", *arguments]
 
 
 def packages_by_python() -> dict[str, Path]:
-    """By version of Python, where pydantic is for it: compiled packages of one Python cannot be loaded by another.
+    """Return the directory of pydantic by Python version. Compiled packages work only with one Python version.
 
-    Which Python a Blender has only shows inside it, so it is offered all of them.
+    Only Blender itself knows its Python version, so it gets all of them.
     """
-    import pydantic  # not above: most workers are no executables
+    import pydantic  # local, because most workers are not executables
 
-    own = ".".join(map(str, sys.version_info[:2]))
-    added = [each for each in environments() if each.executable is not None and each.problem() is None]
-    return {
-        **{each.python.rpartition(".")[0]: each.packages for each in reversed(added)},
-        own: Path(pydantic.__file__).resolve().parent.parent,
-    }
+    packages: dict[str, Path] = {}
+    for environment in reversed(environments()):
+        if environment.executable is not None and environment.problem() is None:
+            packages[environment.python.rpartition(".")[0]] = environment.packages
+    own_version = ".".join(map(str, sys.version_info[:2]))
+    packages[own_version] = Path(pydantic.__file__).resolve().parent.parent
+    return packages

@@ -1,4 +1,4 @@
-"""Workers of a Blender that is named by its version: one that `blendwright blender add` has made, or the bpy of this environment."""
+"""Workers of a Blender with a name: one that `blendwright blender add` created, or the bpy of this environment."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from blendwright.values.errors import EnvironmentUnfit
 
 @dataclass(frozen=True)
 class NamedBlender(ProcessSource):
-    """`5.2`, `5.2.3`, or the name that an environment was given."""
+    """A Blender by version (`5.2`, `5.2.3`) or by the name of its environment."""
 
     name: str
 
     @classmethod
     def from_text(cls, text: str) -> Self | None:
-        named = VERSION_TEXT.fullmatch(text) or (NAME.fullmatch(text) and environment_named(text) is not None)
-        if named:
+        if VERSION_TEXT.fullmatch(text):
+            return cls(text)
+        if NAME.fullmatch(text) and environment_named(text) is not None:
             return cls(text)
         return None
 
@@ -31,37 +32,41 @@ class NamedBlender(ProcessSource):
         return self.source().command(arguments)
 
     def source(self) -> ProcessSource:
-        """What the name stands for now. Raises EnvironmentUnfit with the command that gets what is missing."""
-        if (added := environment_named(self.name)) is not None:
-            if (problem := added.problem()) is not None:
-                cure = f"Make it anew: blendwright blender add {added.executable or added.name}"
-                raise EnvironmentUnfit(f"the Blender '{added.name}' cannot be used: {problem}", cure=cure)
-            return source_of(added)
-        own = own_blender()
-        if own is not None and self.name in (own, own.rpartition(".")[0]):
+        """Return the source that the name currently stands for. Raise EnvironmentUnfit with the command that installs a missing one."""
+        environment = environment_named(self.name)
+        if environment is not None:
+            problem = environment.problem()
+            if problem is not None:
+                cure = f"Create it again: blendwright blender add {environment.executable or environment.name}"
+                raise EnvironmentUnfit(f"the Blender '{environment.name}' cannot be used: {problem}", cure=cure)
+            return source_of(environment)
+        own_version = own_blender()
+        if own_version is not None and self.name in (own_version, own_version.rpartition(".")[0]):
             return PythonEnvironment()
         raise EnvironmentUnfit(f"there is no Blender {self.name} here", cure=_how_to_get(self.name))
 
 
 def source_of(environment: Environment) -> ProcessSource:
+    """Return the source for an environment."""
     if environment.executable is not None:
         return BlenderExecutable(Path(environment.executable))
     return PythonEnvironment(environment.interpreter)
 
 
 def default_source() -> ProcessSource:
-    """Where nobody names one: the bpy of this environment, else the newest that was added, else what there would have to be."""
+    """Return the source for no setting: the bpy of this environment, otherwise the newest usable Blender, otherwise the newest series."""
     if own_blender() is not None:
         return PythonEnvironment()
-    usable = next((each for each in environments() if each.problem() is None), None)
-    if usable is not None:
-        return source_of(usable)
+    for environment in environments():
+        if environment.problem() is None:
+            return source_of(environment)
     return NamedBlender(NEWEST.name)
 
 
 def _how_to_get(name: str) -> str:
+    """Return the fix for a Blender that is not installed."""
     series = series_named(name)
     if series is not None:
-        return f"Get it: blendwright blender add {series.name}"
-    known = ", ".join(each.name for each in SERIES)
-    return f"These can be had: {known}. For another one: blendwright blender add PATH, with the path of its executable."
+        return f"Install it: blendwright blender add {series.name}"
+    names = ", ".join(known.name for known in SERIES)
+    return f"Available: {names}. For another one, run `blendwright blender add PATH` with the path of its executable."

@@ -1,4 +1,4 @@
-"""Workers that are Pythons with the bpy wheel: that of this environment, or of another one."""
+"""Workers that are Pythons with the bpy wheel: the Python of this environment, or of another one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blendwright.bridge.environments.records import PYTHONS
 from blendwright.bridge.worker_source import ProcessSource
 
 PACKAGE = Path(blendwright.__file__).resolve().parent
-# Runs the worker with the very package that the core runs, whatever the other Python has installed.
+# The file that runs the worker with the core's package, whatever version the other Python has installed.
 START_FILE = PACKAGE / "blender" / "worker" / "start.py"
 
 
@@ -24,12 +24,15 @@ class PythonEnvironment(ProcessSource):
 
     @classmethod
     def from_text(cls, text: str) -> Self | None:
-        """A directory that is an environment, or its interpreter."""
+        """Return the source for the path of an environment's directory or interpreter; None for another text."""
         path = Path(text).expanduser()
         if path.is_file() and path.name.startswith("python"):
             return cls(path)
-        return next((cls(path / name) for name in PYTHONS if (path / name).is_file()), None)
+        for name in PYTHONS:
+            if (path / name).is_file():
+                return cls(path / name)
+        return None
 
     def command(self, arguments: list[str]) -> list[str]:
-        # Not resolved: the link in an environment is what makes it one. -P keeps the file's own directory out of sys.path.
+        # Do not resolve the link, because its path identifies the environment. -P keeps the file's directory out of sys.path.
         return [str(self.python.absolute()), "-P", str(START_FILE), "--", *arguments]
