@@ -42,12 +42,10 @@ def hidden_driver_problem(blocks: Iterable[tuple[str, Any]]) -> str:
     if not locations:
         return ""
     named = ", ".join(locations[:MAX_LISTED_LOCATIONS])
-    more = len(locations) - MAX_LISTED_LOCATIONS
-    if more > 0:
-        rest = f" and {more} more"
-    else:
-        rest = ""
-    return f"drivers are hidden on F-curves where Blender never puts one: {named}{rest}"
+    unlisted_count = len(locations) - MAX_LISTED_LOCATIONS
+    if unlisted_count > 0:
+        named += f" and {unlisted_count} more"
+    return f"drivers are hidden on F-curves where Blender never puts one: {named}"
 
 
 def animated_parts(block: Any) -> Iterator[Any]:
