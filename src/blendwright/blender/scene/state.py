@@ -185,7 +185,7 @@ class SceneState:
         self._deferred, self._deferred_keys = [], set()
         objects = (self.block(key) for key in keys if key[0] == Kind.OBJECT.blocks)
         grouped = fp.meshes_with_groups(obj for obj in objects if obj is not None)
-        # One kind after the other, because running the same code over similar data makes better use of the processor's caches.
+        # Group by kind, because running the same code over similar data makes better use of the processor's caches.
         for kind, of_kind in groupby(sorted(keys), _kind):
             if kind != fp.MEMBERSHIP:
                 self._prehash(list(of_kind), grouped)

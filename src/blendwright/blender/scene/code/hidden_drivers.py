@@ -49,7 +49,7 @@ def hidden_driver_problem(blocks: Iterable[tuple[str, Any]]) -> str:
 
 
 def animated_parts(block: Any) -> Iterator[Any]:
-    """Yield a datablock and its embedded node tree: each can have animation data of its own. A scene's collection can have none."""
+    """Yield a datablock and its embedded node tree. Each can have separate animation data; a scene's root collection has none."""
     yield block
     tree = getattr(block, "node_tree", None)
     if tree is not None:

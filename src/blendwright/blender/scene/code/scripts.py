@@ -26,7 +26,7 @@ OSL_CAMERA = {f"custom_{name}": value for name, value in OSL_NODE.items() if nam
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One piece of code: the datablock that holds it, and the writes (struct, property, value) that disable it."""
+    """A piece of code: the datablock that holds it, and the writes (struct, property, value) that disable it."""
 
     block: Any
     what: Carried

@@ -155,7 +155,8 @@ def _moved(facts: GeometryFacts, transforms: Points) -> GeometryFacts:
 
 def _total(parts: Sequence[GeometryFacts]) -> GeometryFacts:
     """Return the facts about all parts together: summed counts, all attributes, and the bounds around everything."""
-    total = GeometryFacts(**{name: sum(getattr(part, name) for part in parts) for name in COUNTS})
+    counts = {name: sum(getattr(part, name) for part in parts) for name in COUNTS}
+    total = replace(GeometryFacts(), **counts)
 
     open_edges = [part.open_edges for part in parts if part.open_edges is not None]
     if open_edges:

@@ -299,7 +299,7 @@ class RecordedWrites(SceneReader):
         return self._state.block(key)
 
     def _writable(self, block: Any) -> fp.Key:
-        """Return the key of a local datablock. Raise StepError for a linked one, which only its own file can change."""
+        """Return the key of a local datablock. Raise StepError for a linked one, which must be changed in its library file."""
         key = fp.key_of(block)
         if len(key) > 2:
             message = f"'{block.name}' is linked from {key[2]} and can only be changed there"

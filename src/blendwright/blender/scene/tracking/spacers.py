@@ -1,9 +1,9 @@
 """Spacers: empty datablocks with reserved names at the end of a list, which make Blender's insertion of new names faster.
 
-Blender keeps datablocks sorted by name (4.2 to 5.2). For a new name it goes back from the end of the list, 512 at a time, to the
-first block of 512 that starts before the name, and then compares the name with this block from the front. A name at the end of the
-list is compared with all 512, twice for an object with its mesh. In a large scene, this is half of the time that plain bpy needs for
-a new cube. With spacers after it, the name is compared with about a dozen others.
+Blender keeps datablocks sorted by name (4.2 to 5.2). For a new name it goes back from the end of the list in blocks of 512 names.
+It stops at a block that starts before the new name, and compares the name with this block from the front. A name at the end of the
+list is compared with all 512 names, twice for an object with its mesh. In a large scene, this is half of the time that plain bpy
+needs for a new cube. With spacers after it, the name is compared with about a dozen others.
 
 A spacer has a reserved name, so it is hidden and no hash covers it. It has no users, so Blender does not save it.
 """

@@ -93,7 +93,7 @@ class UndoLog:
         return key in self._marked
 
     def written(self) -> Collection[fp.Key]:
-        """Return the keys that the tool itself touched, without those that only the port wrote."""
+        """Return the keys that the tool itself touched, without the keys that only the port wrote."""
         if self._marked:
             return self._before.keys() - self._marked
         return self._before.keys()
