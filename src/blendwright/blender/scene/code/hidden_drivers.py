@@ -1,6 +1,6 @@
 """Drivers on F-curves that are not in `animation_data.drivers`.
 
-An F-curve of an action or of an NLA strip has the same pointer to a driver as a driver curve, and Blender saves, loads and evaluates it.
+An F-curve of an action or of an NLA strip has the same pointer to a driver as a driver curve. Blender saves, loads and evaluates it.
 Neither Blender's interface nor its API can put a driver there, so such a driver was written by code that patches memory or a file.
 No scene with one is accepted, whatever the type of the driver.
 """

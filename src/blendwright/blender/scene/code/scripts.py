@@ -29,7 +29,7 @@ class Script:
     """A piece of code: the datablock that holds it, and the writes (struct, property, value) that disable it."""
 
     block: Any
-    what: Carried
+    carried: Carried
     writes: tuple[tuple[Any, str, Any], ...]
 
 
@@ -42,11 +42,13 @@ def silenced(touch: Callable[[fp.Key], None]) -> Generator[list[Carried]]:
     scripts = list(_scripts())
     for script in scripts:
         touch(fp.key_of(script.block))
-    writes = [write for script in scripts for write in script.writes]
+    writes: list[tuple[Any, str, Any]] = []
+    for script in scripts:
+        writes += script.writes
     before = [(target, name, getattr(target, name)) for target, name, _ in writes]
     try:
         _write(writes)
-        yield [script.what for script in scripts]
+        yield [script.carried for script in scripts]
     finally:
         _write(before[::-1])
 
@@ -55,7 +57,7 @@ def active_content() -> list[ActiveItem]:
     """Return all code, external files and libraries of the scene. Digests of the content let a caller recognize new items."""
     items: list[ActiveItem] = []
     for script in _scripts():
-        items.append(cast("ActiveItem", asdict(script.what) | {"digest": _digest(script)}))
+        items.append(cast("ActiveItem", asdict(script.carried) | {"digest": _digest(script)}))
 
     referenced = {(entry["kind"], entry["name"], entry["path"]) for entry in external_files.paths()}
     for kind, block in _blocks_in_file():
@@ -138,7 +140,7 @@ def _scripts_of(kind: str, block: Any) -> Iterator[Script]:
         yield _script(block, "registered text", "", {"use_module": False}, block)
     if kind == "scenes":
         yield from _style_modules(block)
-    if kind == "cameras" and any(getattr(block, name, value) != value for name, value in OSL_CAMERA.items()):
+    if kind == "cameras" and _differs(block, OSL_CAMERA):
         yield _script(block, "OSL script", "", OSL_CAMERA, block)
     for owner in animated_parts(block):
         yield from _drivers(block, owner)
@@ -160,8 +162,12 @@ def _drivers(block: Any, owner: Any) -> Iterator[Script]:
 
 def _osl_nodes(block: Any, owner: Any) -> Iterator[Script]:
     for node in getattr(owner, "nodes", ()):
-        if node.bl_idname == "ShaderNodeScript" and any(getattr(node, name) != OSL_NODE[name] for name in OSL_NODE):
+        if node.bl_idname == "ShaderNodeScript" and _differs(node, OSL_NODE):
             yield _script(block, "OSL script", node.name, OSL_NODE, node)
+
+
+def _differs(target: Any, values: dict[str, Any]) -> bool:
+    return any(getattr(target, name, value) != value for name, value in values.items())
 
 
 def _style_modules(scene: Any) -> Iterator[Script]:

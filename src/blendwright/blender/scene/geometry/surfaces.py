@@ -122,10 +122,10 @@ class BpySurfaces:
         return triangles is not None and all_around(triangles, point)
 
     def coincide(self, one: Any, other: Any, within: float) -> bool:
-        arrays, others = self._arrays.get(one.name), self._arrays.get(other.name)
-        if arrays is None or others is None or len(arrays.positions) != len(others.positions):
+        first, second = self._arrays.get(one.name), self._arrays.get(other.name)
+        if first is None or second is None or len(first.positions) != len(second.positions):
             return False
-        if not np.array_equal(arrays.corner_vertices, others.corner_vertices):
+        if not np.array_equal(first.corner_vertices, second.corner_vertices):
             return False
         return bool(np.abs(self._points(one) - self._points(other)).max(initial=0.0) <= within)
 

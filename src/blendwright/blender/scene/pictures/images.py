@@ -72,7 +72,7 @@ class Images(RecordedWrites):
             image.pack()
         except RuntimeError as error:
             reason = " ".join(str(error).removeprefix("Error:").split())
-            message = f"the pixels of image '{image.name}' cannot be kept: {reason}"
+            message = f"the pixels of image '{image.name}' cannot be packed: {reason}"
             raise StepError.of(Fault.EXECUTION_FAILED, message) from error
 
     def save_image(self, image: Any, file: str, settings: dict[str, Any], *, plain: bool) -> None:

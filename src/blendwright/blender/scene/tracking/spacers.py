@@ -15,8 +15,9 @@ import bpy
 
 # The number of spacers of a kind: slightly fewer than the 512 names that Blender skips together.
 COUNT = 500
-# The number of new datablocks of a kind at which spacers are created, because their cost equals the benefit for this number.
-ENOUGH = 384
+# The number of new datablocks of a kind after which spacers are created, because more are likely to follow. For this number of
+# datablocks the cost of the spacers equals their benefit.
+CREATED_BEFORE_SPACERS = 384
 # Kinds that steps create by the thousand, with the arguments of `new` after the name.
 KINDS: dict[str, tuple[Any, ...]] = {"meshes": (), "objects": (None,)}
 
@@ -29,10 +30,10 @@ class Spacers:
         self._created = Counter[str]()
 
     def note_created(self, collection: str) -> None:
-        """Count a new datablock. Create the spacers of its kind when the count reaches ENOUGH, since more are likely to follow."""
+        """Count a new datablock. When the count reaches CREATED_BEFORE_SPACERS, create the spacers of its kind."""
         if collection in KINDS:
             self._created[collection] += 1
-            if self._created[collection] == ENOUGH:
+            if self._created[collection] == CREATED_BEFORE_SPACERS:
                 blocks = getattr(bpy.data, collection)
                 for number in reversed(
                     range(COUNT)
@@ -42,7 +43,7 @@ class Spacers:
     def remove(self) -> None:
         """Remove all spacers. Call it before code outside the Scene port visits all datablocks: operators, undo, a caller's code."""
         for collection, created in self._created.items():
-            if created >= ENOUGH:
+            if created >= CREATED_BEFORE_SPACERS:
                 blocks = getattr(bpy.data, collection)
                 for block in [block for block in blocks if block.name.startswith(self._prefix)]:
                     # A spacer has no users, and searching for users takes a hundred times as long.
