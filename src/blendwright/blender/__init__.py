@@ -1,1 +1,1 @@
-"""All that runs inside Blender. Started by name in a process of its own; nothing in the core imports it."""
+"""The code that runs inside Blender. The core never imports it: it starts this package by name in a separate process."""

@@ -1,4 +1,4 @@
-"""What is selected in the current view layer."""
+"""The selection of the current view layer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import bpy
 
 
 def selected_objects() -> list[Any]:
-    """An object that was just removed is None in its layer until Blender has brought the layer up to date (5.2)."""
+    """Return the selected objects of the current view layer.
+
+    Blender 5.2 lists a removed object as None until it updates the layer. This function skips such entries."""
     layer: Any = bpy.context.view_layer
-    return [one for one in layer.objects if one is not None and one.select_get()]
+    return [obj for obj in layer.objects if obj is not None and obj.select_get()]

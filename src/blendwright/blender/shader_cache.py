@@ -1,4 +1,4 @@
-"""Shaders that were compiled before: unpacked where the graphics driver looks for them, before the first picture of this process."""
+"""The cache of compiled shaders, unpacked into the directory of the graphics driver before this process renders its first picture."""
 
 import contextlib
 import os
@@ -11,12 +11,14 @@ from blendwright.wire.worker_environment import SHADERS
 
 @cache
 def unpack() -> None:
-    """Once; without them a picture takes longer, and nothing else is different."""
+    """Unpack the shader archive below `XDG_CACHE_HOME`, once per process.
+
+    A missing or broken archive is ignored: the first picture then takes longer, with the same result."""
     directory = os.environ.get("XDG_CACHE_HOME")
-    if directory:
-        file = Path(directory) / SHADERS
-    else:
-        file = None
-    if file is not None and file.is_file():
-        with contextlib.suppress(OSError, tarfile.TarError), tarfile.open(file) as packed:
-            packed.extractall(file.parents[1], filter="data")
+    if not directory:
+        return
+
+    archive = Path(directory) / SHADERS
+    if archive.is_file():
+        with contextlib.suppress(OSError, tarfile.TarError), tarfile.open(archive) as packed:
+            packed.extractall(archive.parents[1], filter="data")

@@ -20,7 +20,7 @@ CODE = "import bpy\nprint([b.name for b in [*bpy.data.meshes, *bpy.data.objects]
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """With boxes enough that more of them are expected."""
-    monkeypatch.setattr(spacers, "ENOUGH", len(NAMES))
+    monkeypatch.setattr(spacers, "CREATED_BEFORE_SPACERS", len(NAMES))
     stage = Stage(tmp_path)
     for name in NAMES:
         stage.do("mesh.create_primitive", {"kind": "cube", "name": name})

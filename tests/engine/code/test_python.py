@@ -196,7 +196,7 @@ def test_pixels_that_code_paints_are_kept(engine: Engine, mode: str, deep: bool)
 
 def test_pixels_that_cannot_be_kept_fail_the_code(engine: Engine) -> None:
     message = failed(engine, {"code": PAINT.format(name="Both eyes", float=False, stereo=True)}, Fault.EXECUTION_FAILED)
-    assert "'Both eyes' cannot be kept" in message
+    assert "'Both eyes' cannot be packed" in message
 
 
 @pytest.mark.proves("GN-PY-07")

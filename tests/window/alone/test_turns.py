@@ -107,7 +107,7 @@ def test_a_step_waits_for_edit_mode_to_end(window: PlayedWindow, core: CoreClien
     assert "Two" not in window.ask(OBJECTS)
     window.mode("Cube", "OBJECT")
     assert core.answer()["ok"] and "Two" in window.ask(OBJECTS)
-    window.ask("setattr(__import__('blendwright.blender.window.turns', fromlist=['x']), 'PATIENCE', 0.05)")
+    window.ask("setattr(__import__('blendwright.blender.window.turns', fromlist=['x']), 'PATIENCE_SECONDS', 0.05)")
     try:
         window.mode("Cube", "EDIT")
         refused = step("mesh.create_primitive", kind="cube", name="Three")
@@ -117,7 +117,7 @@ def test_a_step_waits_for_edit_mode_to_end(window: PlayedWindow, core: CoreClien
         window.mode("Cube", "OBJECT")
         assert core.end() == window.fingerprint()
     finally:
-        window.ask("setattr(__import__('blendwright.blender.window.turns', fromlist=['x']), 'PATIENCE', 5.0)")
+        window.ask("setattr(__import__('blendwright.blender.window.turns', fromlist=['x']), 'PATIENCE_SECONDS', 5.0)")
 
 
 @pytest.mark.parametrize("way", ["undo", "redo"])

@@ -1,6 +1,6 @@
-"""Blendwright in an open Blender: lets the `blendwright` command on this computer work in this window, once the person says Connect.
+"""The Blender extension: it lets the `blendwright` command on this computer work in this window after the user presses Connect.
 
-The extension is thin: it listens, and runs the package of the core that attaches.
+The extension is small: it listens for a core, and runs the package of the core that attaches.
 """
 
 
@@ -11,7 +11,7 @@ def register() -> None:
 
     for cls in panel.CLASSES:
         bpy.utils.register_class(cls)
-    # Later: while Blender starts, the scene is out of reach.
+    # By a timer, because the scene is not accessible while Blender starts.
     bpy.app.timers.register(panel.connect_on_start, first_interval=0.1, persistent=True)
 
 

@@ -1,7 +1,7 @@
-"""Cores that come to this window: threads that accept and read, and a queue for Blender's main thread. The standard library only.
+"""Connections of cores to this window: threads that accept and read, and a queue for Blender's main thread.
 
-Nothing of Blender is touched in a thread. One core is attached at a time; who has not the token, or comes second, gets an answer and
-is hung up on, without the attached one noticing.
+This module uses only the standard library, and its threads never touch Blender. One core is attached at a time. A client without the
+token, or a second core, receives an error and is disconnected, without any effect on the attached core.
 """
 
 import contextlib
@@ -20,17 +20,17 @@ from . import frames
 
 FIRST_REQUEST = "window.attach"
 DROP = "window.drop"
-# Of a stranger only so much is read, and for so long.
-LARGEST_FIRST = 64 * 1024
+# Limits for a client before it has shown the token: size of its request, time for it, and number of such clients.
+MAX_FIRST_BYTES = 64 * 1024
 FIRST_SECONDS = 5.0
-MOST_STRANGERS = 8
-# A core that does not take its answers in this time is dropped, also one that takes them bit by bit: Blender waits meanwhile.
+MAX_UNKNOWN_CLIENTS = 8
+# The time to send answers to a core. A slower core is dropped, since Blender is blocked meanwhile.
 SEND_SECONDS = 5
 SEND_BYTES = 64 * 1024
-# After a connection that could not be accepted: the process may have no descriptors left.
-ACCEPT_PAUSE = 0.2
-# Frames that wait to be run; a reader that is ahead waits.
-MOST_QUEUED = 1024
+# The pause after a connection could not be accepted, since the process may have no file descriptors left.
+ACCEPT_PAUSE_SECONDS = 0.2
+# The number of frames that wait for the main thread. A reader that is further ahead waits.
+MAX_QUEUED_FRAMES = 1024
 
 _SEND_FLAGS: int = getattr(socket, "MSG_NOSIGNAL", 0)
 _LOOK_ONLY: int = socket.MSG_PEEK | socket.MSG_DONTWAIT if hasattr(socket, "MSG_DONTWAIT") else 0
@@ -38,41 +38,48 @@ _LOOK_ONLY: int = socket.MSG_PEEK | socket.MSG_DONTWAIT if hasattr(socket, "MSG_
 
 @dataclass(frozen=True)
 class Dropped:
-    """In the queue in the place of requests that nobody waits for any more: their ids, and that of the request to drop them."""
+    """A queue entry that replaces requests which the core no longer waits for.
+
+    `ids` are the ids of the dropped requests, and `request_id` that of the request to drop them."""
 
     ids: tuple[int | None, ...]
     request_id: int | None
 
 
 class Core:
-    """One attached core."""
+    """An attached core: its connection, the queue of its requests, and the parameters of its first request."""
 
     def __init__(self, connection: socket.socket, params: dict[str, Any]) -> None:
         self._connection = connection
         self.params = params
+        self.about: dict[str, Any] = {}
         about = params.get("core")
-        self.about: dict[str, Any] = about if isinstance(about, dict) else {}
-        # Bodies of frames; None when the core has hung up.
-        self.frames: queue.Queue[bytes | Dropped | None] = queue.Queue(MOST_QUEUED)
-        # Whether a request that waits for the window to be ready is to be dropped too.
+        if isinstance(about, dict):
+            self.about = about
+        # Bodies of frames. None means that the core has hung up.
+        self.frames: queue.Queue[bytes | Dropped | None] = queue.Queue(MAX_QUEUED_FRAMES)
+        # True if the request that waits for the window to be ready must be dropped too.
         self.drops_waiting = False
         self.is_closed = False
         self.is_over = False
-        # Set by the pump once it is attached; whether another file was opened since is asked from a thread.
+        # Set by the pump after attaching. A thread reads `session.ended` to learn if another file was opened since.
         self.session: Any = None
 
     def read(self, reader: BinaryIO) -> None:
-        """The reader thread: queue frames until the stream ends, whatever the reason."""
+        """Queue frames until the stream ends for any reason. This runs in the reader thread."""
         with contextlib.suppress(OSError, ValueError, frames.FrameError):
-            while not self.is_closed and (body := frames.read_frame(reader)) is not None:
+            while not self.is_closed:
+                body = frames.read_frame(reader)
+                if body is None:
+                    break
                 self._put(self._dropped(body) or body)
         self.is_over = True
         self._put(None)
 
     def makes_way(self) -> bool:
-        """Whether it has hung up, or its session is over and it has not noticed: whoever comes next need not wait for it.
+        """Return True if another core may attach: this one has hung up, or its session has ended.
 
-        Asked of the socket: the reading thread may not have come to notice it yet."""
+        Also asks the socket, since the reader thread may not have noticed yet that the core hung up."""
         if self.is_over or (self.session is not None and self.session.ended is not None):
             return True
         if not _LOOK_ONLY:
@@ -85,19 +92,22 @@ class Core:
             return True
 
     def _dropped(self, body: bytes) -> Dropped | None:
-        """What a request to drop takes out of the queue, at once: whatever the main thread has not begun. Answered in its turn."""
+        """For a request to drop, remove all requests that the main thread has not begun, and return the entry that replaces them.
+
+        Returns None for every other request. The main thread answers the entry in its order."""
         if DROP.encode() not in body[:200] or request_of(body).get("method") != DROP:
             return None
-        taken: list[int | None] = []
+
+        dropped_ids: list[int | None] = []
         with contextlib.suppress(queue.Empty):
             while True:
                 queued = self.frames.get_nowait()
                 if isinstance(queued, Dropped):
-                    taken += [*queued.ids, queued.request_id]
+                    dropped_ids += [*queued.ids, queued.request_id]
                 elif queued is not None:
-                    taken.append(id_of(queued))
+                    dropped_ids.append(id_of(queued))
         self.drops_waiting = True
-        return Dropped(tuple(taken), id_of(body))
+        return Dropped(tuple(dropped_ids), id_of(body))
 
     def _put(self, body: bytes | Dropped | None) -> None:
         while not self.is_closed:
@@ -108,21 +118,21 @@ class Core:
         return None
 
     def send(self, bodies: list[bytes]) -> None:
-        """Send answers, from the main thread. A core that is gone, or does not take them, is dropped."""
+        """Send answers from the main thread. Close the connection if the core is gone or reads too slowly."""
         if not bodies or self.is_closed:
             return
         try:
-            self._send_all(b"".join(part for body in bodies for part in (frames.header(body), body)))
+            self._send_all(b"".join(frames.header(body) + body for body in bodies))
         except (OSError, frames.FrameError):
             self.close()
 
     def _send_all(self, data: bytes) -> None:
-        """In parts: the system begins to wait anew with every bit that is taken. Raises OSError."""
-        ends, rest = monotonic() + SEND_SECONDS, memoryview(data)
-        while rest:
+        """Send the data in parts, since the timeout of the socket starts again with every part. Raises OSError after SEND_SECONDS."""
+        ends, remaining = monotonic() + SEND_SECONDS, memoryview(data)
+        while remaining:
             if monotonic() > ends:
-                raise TimeoutError("the core takes its answers too slowly")
-            rest = rest[self._connection.send(rest[:SEND_BYTES], _SEND_FLAGS) :]
+                raise TimeoutError("the core reads its answers too slowly")
+            remaining = remaining[self._connection.send(remaining[:SEND_BYTES], _SEND_FLAGS) :]
 
     def close(self) -> None:
         self.is_closed = True
@@ -130,10 +140,10 @@ class Core:
 
 
 class Listener:
-    """Accepts cores on a socket until it is closed."""
+    """A listener that accepts cores on a socket until it is closed."""
 
     def __init__(self, listening: socket.socket, token: str) -> None:
-        # A core that hangs up while it is sent something would end Blender, where the default of this signal is left.
+        # With the default action of this signal, sending to a core that hung up would end Blender.
         if hasattr(signal, "SIGPIPE"):
             signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         self._listening = listening
@@ -141,16 +151,16 @@ class Listener:
         self._lock = threading.Lock()
         self._core: Core | None = None
         self._is_closed = False
-        self._strangers = threading.BoundedSemaphore(MOST_STRANGERS)
+        self._unknown_clients = threading.BoundedSemaphore(MAX_UNKNOWN_CLIENTS)
         threading.Thread(target=self._accept, name="blendwright-listener", daemon=True).start()
 
     @property
     def core(self) -> Core | None:
-        """The attached one."""
+        """The attached core, or None."""
         return self._core
 
     def release(self, core: Core) -> None:
-        """Somebody else may attach now."""
+        """Close the connection of a core and let another core attach."""
         core.close()
         with self._lock:
             if self._core is core:
@@ -158,7 +168,7 @@ class Listener:
 
     def close(self) -> None:
         self._is_closed = True
-        # Closing alone does not wake a thread that accepts.
+        # Closing the socket would not wake the thread that accepts; shutting it down does.
         with contextlib.suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
@@ -173,25 +183,25 @@ class Listener:
             except OSError:
                 if self._is_closed:
                     return
-                sleep(ACCEPT_PAUSE)
+                sleep(ACCEPT_PAUSE_SECONDS)
                 continue
-            if not self._strangers.acquire(blocking=False):
+            if not self._unknown_clients.acquire(blocking=False):
                 hang_up(connection)
                 continue
             threading.Thread(target=self._meet, args=(connection,), name="blendwright-core", daemon=True).start()
 
     def _meet(self, connection: socket.socket) -> None:
-        """A thread for each who connects: check the token, then read for as long as the core is attached."""
+        """Check the token of a client, and read its requests while it is attached. Each client has a thread that runs this."""
         core: Core | None = None
         with connection, contextlib.suppress(OSError):
             try:
                 core = self._admit(connection)
             finally:
-                self._strangers.release()
+                self._unknown_clients.release()
             if core is not None:
                 with connection.makefile("rb", buffering=64 * 1024) as reader:
                     core.read(reader)
-                # The main thread has what is queued, and closes it.
+                # The main thread handles the queued requests and closes the core.
 
     def _admit(self, connection: socket.socket) -> Core | None:
         request = _first_request(connection)
@@ -200,21 +210,22 @@ class Listener:
             return refuse(connection, "malformed_request", f"the first request must be {FIRST_REQUEST} with id 1")
         if not hmac.compare_digest(str(params.get("token")).encode(errors="replace"), self._token.encode()):
             return refuse(connection, "wrong_token", "this is not the token of the window")
+
         core = Core(connection, params)
         with self._lock:
+            attached = None
             if self._core is not None and not self._core.makes_way():
-                taken = self._core
-            else:
-                taken = None
+                attached = self._core
             is_closed = self._is_closed
-            if taken is None and not is_closed:
+            if attached is None and not is_closed:
                 self._core = core
         if is_closed:
             return hang_up(connection)
-        if taken is not None:
-            message = f"another core, pid {taken.about.get('pid')}, is attached to the window"
+        if attached is not None:
+            message = f"another core, pid {attached.about.get('pid')}, is attached to the window"
             return refuse(connection, "window_taken", message)
-        # From here on reading waits for ever, and sending does not: one flag of the socket would be for both.
+
+        # From here on reading has no timeout, but sending has one. `settimeout` would apply to both.
         connection.settimeout(None)
         _limit_sending(connection)
         return core
@@ -227,7 +238,7 @@ def refuse(connection: socket.socket, code: str, message: str) -> None:
 
 
 def error_body(request_id: int | None, code: str, message: str) -> bytes:
-    """An answer of `error`, in the form that our package gives it."""
+    """Return an error answer in the same form as the worker package writes it."""
     return json.dumps({"id": request_id, "error": {"code": code, "message": message}}).encode()
 
 
@@ -236,7 +247,7 @@ def result_body(request_id: int | None, result: dict[str, Any]) -> bytes:
 
 
 def request_of(body: bytes) -> dict[str, Any]:
-    """A request, empty where it is none."""
+    """Parse a request; return an empty dictionary if the body is not a JSON object."""
     try:
         request = json.loads(body)
     except (ValueError, RecursionError):
@@ -254,16 +265,16 @@ def id_of(body: bytes) -> int | None:
 
 
 def hang_up(connection: socket.socket) -> None:
-    """The reading thread notices, and what was sent still arrives."""
+    """Shut a connection down. Data that was sent before still arrives, and the reader thread ends."""
     with contextlib.suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
 
 
 def _first_request(connection: socket.socket) -> dict[str, Any]:
-    """Byte by byte as much as there must be, so that nothing of the second request is swallowed."""
+    """Read exactly one frame, without buffering bytes of the second request. Return an empty dictionary if it is too large."""
     ends = monotonic() + FIRST_SECONDS
     (length,) = struct.unpack(">I", _exactly(connection, 4, ends))
-    if length > LARGEST_FIRST:
+    if length > MAX_FIRST_BYTES:
         return {}
     return request_of(_exactly(connection, length, ends))
 
@@ -271,7 +282,7 @@ def _first_request(connection: socket.socket) -> dict[str, Any]:
 def _exactly(connection: socket.socket, count: int, ends: float) -> bytes:
     parts: list[bytes] = []
     while count:
-        # All of it has so much time, however slowly it comes.
+        # The time limit applies to all parts together.
         connection.settimeout(max(0.001, ends - monotonic()))
         part = connection.recv(count)
         if not part:
@@ -282,10 +293,9 @@ def _exactly(connection: socket.socket, count: int, ends: float) -> bytes:
 
 
 def _limit_sending(connection: socket.socket) -> None:
-    # Windows takes milliseconds.
     is_posix = hasattr(signal, "SIGPIPE")
     if is_posix:
         value = struct.pack("ll", SEND_SECONDS, 0)
-    else:
+    else:  # Windows expects milliseconds.
         value = struct.pack("L", SEND_SECONDS * 1000)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, value)

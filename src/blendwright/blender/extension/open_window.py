@@ -1,4 +1,4 @@
-"""This Blender as something that cores can attach to: connected or not. What panel, timer and tests share."""
+"""The window of this Blender, to which cores can attach while it is connected. Panel, timer and tests share this object."""
 
 import atexit
 import platform
@@ -19,7 +19,7 @@ _app: Any = bpy.app
 
 
 class OpenWindow:
-    """One for each Blender."""
+    """The connection state of this Blender: rendezvous, listener and pump exist only while it is connected."""
 
     def __init__(self) -> None:
         self._rendezvous: Rendezvous | None = None
@@ -28,12 +28,12 @@ class OpenWindow:
 
     @property
     def is_connected(self) -> bool:
-        """Whether cores can find this window."""
+        """True while cores can find this window."""
         return self._rendezvous is not None
 
     @property
     def core(self) -> Core | None:
-        """The attached one."""
+        """The attached core, or None."""
         if self._listener is None:
             return None
         return self._listener.core
@@ -46,13 +46,13 @@ class OpenWindow:
 
     @property
     def former_plans(self) -> list[dict[str, Any]]:
-        """What cores that are not attached any more have done in the file that is open."""
+        """The plans that previously attached cores ran in the open file."""
         if self.pump is None:
             return []
         return self.pump.former_plans
 
     def connect(self, path: Path | None = None, *, timer: bool = True) -> None:
-        """Begin to listen. Raises OSError or NotPrivate where that cannot be done."""
+        """Start to listen for cores. Raises OSError, or NotPrivate if other users could access the directory."""
         if self.is_connected:
             return
         self._rendezvous = Rendezvous(path or directory())
@@ -62,13 +62,13 @@ class OpenWindow:
         _app.handlers.load_post.append(_forget_plans)
         _app.handlers.load_post.append(_note_file)
         _app.handlers.save_post.append(_note_file)
-        # Blender unregisters extensions when it is closed; where it does not get to that, the files go at least.
+        # Blender normally unregisters extensions when it closes. This removes the files if it does not.
         atexit.register(self._rendezvous.close)
         if timer:
             _app.timers.register(_tick, first_interval=0.0, persistent=True)
 
     def disconnect(self) -> None:
-        """Hang up and leave nothing: no socket, no note, no timer, no handler."""
+        """Hang up, and remove the socket, the note, the timer and the handlers."""
         if self._rendezvous is None or self._listener is None or self.pump is None:
             return
         atexit.unregister(self._rendezvous.close)
@@ -100,7 +100,7 @@ def _tick() -> float | None:
 
 @persistent
 def _forget_plans(*_: Any) -> None:
-    """Another file is open: what was done in the last one is not to be undone here."""
+    """Clear the list of plans after another file was opened, since undo cannot revert them there."""
     if this_window.pump is not None:
         this_window.pump.former_plans = []
 

@@ -1,4 +1,4 @@
-"""What the person sees and presses: the N-panel "Blendwright". It shows what the core has sent, and passes on what was pressed."""
+"""The sidebar panel "Blendwright": it shows the status that the core sent, and passes the user's answers to the core."""
 
 import logging
 import textwrap
@@ -9,16 +9,16 @@ from typing import Any
 import bpy
 
 from .open_window import this_window
-from .pump import MOST_PLANS
+from .pump import MAX_PLANS
 from .rendezvous import NotPrivate
 
 _types: Any = bpy.types
 _props: Any = bpy.props
 
-MOST_APPROVALS = 3
-LONGEST_LINE = 60
-# What is asked is shown whole, or it cannot be approved here. A core cuts its texts beyond what these lines hold.
-MOST_ASKED_LINES = 24
+MAX_APPROVALS = 3
+MAX_LINE_CHARACTERS = 60
+# The number of lines for a question. The user cannot approve a longer question here, since the panel does not show all of it.
+MAX_QUESTION_LINES = 24
 LOCAL = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
 ICONS = {"succeeded": "CHECKMARK", "failed": "ERROR", "refused": "CANCEL", "running": "PLAY", "not finished": "ERROR"}
 
@@ -27,7 +27,7 @@ class BlendwrightPreferences(_types.AddonPreferences):
     bl_idname = __package__
 
     connect_on_start: _props.BoolProperty(  # pyright: ignore
-        name="Connect on start", description="Let blendwright find every Blender that is started", default=False
+        name="Connect on start", description="Connect automatically whenever Blender starts", default=False
     )
 
     def draw(self, context: Any) -> None:
@@ -35,7 +35,7 @@ class BlendwrightPreferences(_types.AddonPreferences):
 
 
 def connect_on_start() -> None:
-    """Called once when Blender has started, with a screen or without one."""
+    """Connect if the user has enabled this in the preferences. A timer calls it once after Blender started."""
     addon = bpy.context.preferences.addons.get(__package__)
     if addon is None or not addon.preferences.connect_on_start:
         return
@@ -72,7 +72,7 @@ class BLENDWRIGHT_OT_disconnect(_types.Operator):
 
 
 class _ForCore(_types.Operator):
-    """Passes something on to the attached core."""
+    """Base class of operators that need an attached core."""
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -80,14 +80,14 @@ class _ForCore(_types.Operator):
 
 
 class BLENDWRIGHT_OT_answer(_ForCore):
-    """Allow or refuse this one operation, as it is shown"""
+    """Approve or decline this operation as shown"""
 
     bl_idname = "blendwright.answer"
     bl_label = "Answer"
 
     approval: _props.StringProperty(options={"SKIP_SAVE"})  # pyright: ignore
     answer: _props.EnumProperty(  # pyright: ignore
-        items=[("approve", "Approve", "Do it, this once"), ("decline", "Decline", "Do not do it")],
+        items=[("approve", "Approve", "Run this operation once"), ("decline", "Decline", "Do not run this operation")],
         options={"SKIP_SAVE"},
     )
 
@@ -110,9 +110,9 @@ class BLENDWRIGHT_OT_open_console(_ForCore):
         if session is None:
             return {"CANCELLED"}
         try:
-            # A link that is good once, asked for now: it is in no property of an operator, which Blender would write into its log.
+            # The link works once. It is not a property of an operator, since Blender would write that into its log.
             if not webbrowser.open(session.console_page()):
-                raise OSError("there is no browser to open it with")
+                raise OSError("no browser was found")
         except (OSError, webbrowser.Error) as error:
             self.report({"ERROR"}, f"The console cannot be opened: {_line(error)}")
             return {"CANCELLED"}
@@ -130,27 +130,29 @@ class VIEW3D_PT_blendwright(_types.Panel):
 
 
 def draw(layout: Any) -> None:
-    """The whole panel."""
+    """Draw the complete panel for the current state of the window."""
     if not this_window.is_connected:
         layout.label(text="Not connected", icon="UNLINKED")
         layout.operator("blendwright.connect")
         return
-    session, former = this_window.session, this_window.former_plans
+
+    session, former_plans = this_window.session, this_window.former_plans
     if session is None:
         layout.label(text="Waiting for blendwright", icon="LINKED")
         layout.operator("blendwright.disconnect")
-        _draw_plans(layout, former)
+        _draw_plans(layout, former_plans)
         return
+
     status = session.status
     _draw_core(layout, status.core)
     layout.operator("blendwright.disconnect")
     if session.ended is not None:
         layout.label(text=_line(session.ended), icon="INFO")
         return
-    for approval in status.approvals[:MOST_APPROVALS]:
+    for approval in status.approvals[:MAX_APPROVALS]:
         _draw_approval(layout.box(), approval)
     _draw_running(layout, status)
-    _draw_plans(layout, [*status.plans, *former])
+    _draw_plans(layout, [*status.plans, *former_plans])
 
 
 def _draw_core(layout: Any, core: dict[str, Any]) -> None:
@@ -162,16 +164,17 @@ def _draw_core(layout: Any, core: dict[str, Any]) -> None:
 
 
 def _draw_approval(box: Any, approval: dict[str, Any]) -> None:
-    asked = _wrapped(approval.get("question") or "May this be done?")
-    lines = [*asked, *_wrapped(approval.get("detail") or "")]
-    box.label(text=asked[0], icon="QUESTION")
-    for line in lines[1:MOST_ASKED_LINES]:
+    question = _wrapped(approval.get("question") or "Allow this operation?")
+    lines = [*question, *_wrapped(approval.get("detail") or "")]
+    box.label(text=question[0], icon="QUESTION")
+    for line in lines[1:MAX_QUESTION_LINES]:
         box.label(text=line)
+
     answers = [("approve", "Approve"), ("decline", "Decline")]
-    if len(lines) > MOST_ASKED_LINES:
-        # Nobody approves what they have not seen.
+    if len(lines) > MAX_QUESTION_LINES:
+        # A user must not approve a text that the panel does not show completely.
         del answers[0]
-        box.label(text="It is longer than fits here. See it whole with:", icon="INFO")
+        box.label(text="The text is too long for this panel. Show it with:", icon="INFO")
         box.label(text="blendwright approve")
     row = box.row()
     for answer, text in answers:
@@ -185,48 +188,54 @@ def _draw_running(layout: Any, status: Any) -> None:
 
 
 def _draw_plans(layout: Any, plans: list[dict[str, Any]]) -> None:
-    for plan in plans[:MOST_PLANS]:
+    for plan in plans[:MAX_PLANS]:
         state = str(plan.get("state") or "")
         words = f"{_clock(plan.get('time'))} {plan.get('label') or 'a plan'}: {state}".strip()
         layout.label(text=_line(words), icon=ICONS.get(state, "DOT"))
     if plans:
-        # One plan is one undo step, and the journal follows: Blender's own undo is all it takes.
+        # Each plan is a single undo step, and the journal follows Blender's undo.
         layout.operator("ed.undo", text="Undo Last Plan", icon="LOOP_BACK")
 
 
-def _clock(when: Any) -> str:
-    """The time of the day, of seconds since the epoch; a text stays what it is."""
-    if isinstance(when, int | float) and not isinstance(when, bool):
+def _clock(timestamp: Any) -> str:
+    """Return the local time of day for seconds since the epoch. A string is returned unchanged."""
+    if isinstance(timestamp, int | float) and not isinstance(timestamp, bool):
         try:
-            return time.strftime("%H:%M", time.localtime(when))
+            return time.strftime("%H:%M", time.localtime(timestamp))
         except (ValueError, OverflowError, OSError):
             return ""
-    return str(when or "")
+    return str(timestamp or "")
 
 
-def _line(text: Any, longest: int = LONGEST_LINE) -> str:
-    """One line of the panel, whatever a core sends."""
-    line = _seen(" ".join(str(text).split()))
+def _line(text: Any, longest: int = MAX_LINE_CHARACTERS) -> str:
+    """Return a value from a core as a single line, cut to the width of the panel."""
+    line = _printable(" ".join(str(text).split()))
     if len(line) <= longest:
         return line
     return f"{line[: longest - 1]}…"
 
 
 def _wrapped(text: Any) -> list[str]:
-    """All of a text, in lines of the panel; one more than there is room for says that there is more."""
+    """Return a text as lines of the panel. More than MAX_QUESTION_LINES lines mean that the text is too long and may be cut."""
     lines: list[str] = []
     for line in str(text).splitlines():
-        lines += textwrap.wrap(_seen(line.expandtabs(4)), LONGEST_LINE, drop_whitespace=False) or [""]
-        if len(lines) > MOST_ASKED_LINES:
+        lines += textwrap.wrap(_printable(line.expandtabs(4)), MAX_LINE_CHARACTERS, drop_whitespace=False) or [""]
+        if len(lines) > MAX_QUESTION_LINES:
             break
     return lines or [""]
 
 
-def _seen(text: str) -> str:
-    """Without what turns the direction of writing, shows as nothing, or is no text to Blender."""
+def _printable(text: str) -> str:
+    """Replace invisible characters, characters that change the direction of writing, and characters that Blender does not accept."""
     if text.isprintable():
         return text
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    characters: list[str] = []
+    for character in text:
+        if character.isprintable():
+            characters.append(character)
+        else:
+            characters.append("\N{REPLACEMENT CHARACTER}")
+    return "".join(characters)
 
 
 CLASSES = (

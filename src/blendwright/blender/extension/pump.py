@@ -1,7 +1,7 @@
-"""The timer that runs a core's requests in Blender's main thread. The standard library only; what runs them is given to it.
+"""The timer function that runs a core's requests in Blender's main thread. This module uses only the standard library.
 
-While requests come it waits for the next one for a slice, since every return to Blender's own loop costs a redraw. The slice follows
-what that redraw costs. When nothing comes it lets Blender be.
+While requests arrive, it waits for the next one for a slice of time, since every return to Blender's event loop costs a redraw. The
+length of the slice follows the duration of the redraw. Without requests, it returns to Blender at once.
 """
 
 import logging
@@ -13,24 +13,25 @@ from typing import Any, Protocol
 from .connection import Core, Dropped, Listener, error_body, id_of, result_body
 from .package_loader import CannotLoad
 
-SHORTEST_SLICE = 0.008
-LONGEST_SLICE = 0.25
-# Of the time that goes by, so much more is ours than the redraw's.
-SHARE = 4
-# Since the last request: returned to Blender with no pause, with short pauses, with long ones.
+# The shortest and the longest slice, in seconds.
+MIN_SLICE_SECONDS = 0.008
+MAX_SLICE_SECONDS = 0.25
+# The length of a slice as a multiple of the duration of a redraw.
+SLICE_PER_REDRAW = 4
+# For HOT_SECONDS after the last request the timer has no pause, then until WARM_SECONDS short pauses, then long ones.
 HOT_SECONDS = 0.25
 WARM_SECONDS = 3.0
-WARM_INTERVAL = 0.02
-IDLE_INTERVAL = 0.25
+WARM_INTERVAL_SECONDS = 0.02
+IDLE_INTERVAL_SECONDS = 0.25
 DROPPED = "dropped"
-# As many as the panel shows.
-MOST_PLANS = 5
+# The number of plans in the panel.
+MAX_PLANS = 5
 
 logger = logging.getLogger(__name__)
 
 
 class Session(Protocol):
-    """What our package does with requests; see blendwright.blender.window.session."""
+    """The interface of a session, which the core's package implements in `blendwright.blender.window.session`."""
 
     ended: str | None
     status: Any
@@ -51,48 +52,48 @@ Attach = Callable[[dict[str, Any]], tuple[Session, dict[str, Any]]]
 
 
 class Pump:
-    """Between the queue of a listener and the session of the attached core."""
+    """The loop that takes requests from the queue of a listener and runs them in the session of the attached core."""
 
     def __init__(self, listener: Listener, attach: Attach) -> None:
         self._listener = listener
         self._attach = attach
         self._core: Core | None = None
         self.session: Session | None = None
-        # What cores that are gone have done in this file, the last first: a command attaches for as long as it runs.
+        # Plans of previous cores in this file, newest first. A command is attached only while it runs.
         self.former_plans: list[dict[str, Any]] = []
-        self._slice = SHORTEST_SLICE
+        self._slice = MIN_SLICE_SECONDS
         self._last_request = 0.0
         self._returned: tuple[float, float] | None = None
 
     def tick(self) -> float:
-        """What the timer calls; returns in how many seconds it wants to be called again."""
+        """Run requests for one slice, and return the seconds until Blender should call this again."""
         self._follow_redraw()
         try:
             self.pump(self._slice)
         except Exception:
-            # An outermost place: Blender drops a timer that raises, and nobody would be answered any more.
-            logger.exception("the core is hung up on")
+            # Blender drops a timer that raises, and then no request would be answered any more.
+            logger.exception("running requests failed; the core is disconnected")
             self._release()
         idle = monotonic() - self._last_request
         if idle < HOT_SECONDS:
             interval = 0.0
         elif idle < WARM_SECONDS:
-            interval = WARM_INTERVAL
+            interval = WARM_INTERVAL_SECONDS
         else:
-            interval = IDLE_INTERVAL
+            interval = IDLE_INTERVAL_SECONDS
         self._returned = (monotonic(), interval)
         return interval
 
     def _follow_redraw(self) -> None:
         if self._returned is not None:
-            at, interval = self._returned
-            redraw = monotonic() - at - interval
-            # After a pause there is nothing to be measured: the loop may have slept.
+            returned_at, interval = self._returned
+            redraw = monotonic() - returned_at - interval
+            # After a pause the time is no measure of the redraw, since Blender's loop may have slept.
             if interval == 0.0:
-                self._slice = min(max(SHARE * redraw, SHORTEST_SLICE), LONGEST_SLICE)
+                self._slice = min(max(SLICE_PER_REDRAW * redraw, MIN_SLICE_SECONDS), MAX_SLICE_SECONDS)
 
     def pump(self, slice_seconds: float) -> None:
-        """Run what is queued, and what comes within the slice while requests come at all."""
+        """Run queued requests, and requests that arrive within the slice if one arrived recently. Then send all pending answers."""
         ends = monotonic() + slice_seconds
         try:
             while self._step(ends):
@@ -101,7 +102,7 @@ class Pump:
             self._flush()
 
     def _step(self, ends: float) -> bool:
-        """Run one request, if there is one; whether to go on."""
+        """Run at most one request, and return True if the caller should continue."""
         core = self._listener.core
         if core is not self._core:
             self._release()
@@ -114,12 +115,17 @@ class Pump:
         if self.session is None:
             self._begin(core)
             return self.session is not None
+
         if self.session.is_waiting and self.session.ended is None:
-            core.send(self.session.drop_waiting() if core.drops_waiting else self.session.retry())
+            if core.drops_waiting:
+                core.send(self.session.drop_waiting())
+            else:
+                core.send(self.session.retry())
             if self.session.is_waiting:
                 self._last_request = monotonic()
                 return False
             return True
+
         body = self._next(core, ends)
         if body is None:
             return False
@@ -133,23 +139,26 @@ class Pump:
     def _answer_dropped(self, core: Core, dropped: Dropped) -> None:
         self._flush()
         core.drops_waiting = False
-        answers = [error_body(each, DROPPED, "nobody waits for this request any more") for each in dropped.ids]
+        message = "the core no longer waits for this request"
+        answers = [error_body(request_id, DROPPED, message) for request_id in dropped.ids]
         core.send([*answers, result_body(dropped.request_id, {"dropped": len(answers)})])
 
     def _next(self, core: Core, ends: float) -> bytes | Dropped | None:
-        """The next request; when none is there, the answers that wait go out before this does."""
+        """Return the next request, or None if none arrives in time or the core has hung up.
+
+        Sends pending answers before it waits for a request."""
         try:
             body = core.frames.get_nowait()
         except queue.Empty:
             self._flush()
-            rest = ends - monotonic()
-            if rest <= 0 or monotonic() - self._last_request > HOT_SECONDS:
+            remaining_seconds = ends - monotonic()
+            if remaining_seconds <= 0 or monotonic() - self._last_request > HOT_SECONDS:
                 return None
             try:
-                body = core.frames.get(timeout=rest)
+                body = core.frames.get(timeout=remaining_seconds)
             except queue.Empty:
                 return None
-        if body is None:  # it has hung up
+        if body is None:  # The core has hung up.
             self._release()
         return body
 
@@ -171,7 +180,7 @@ class Pump:
             core.send([error_body(1, error.code, str(error))])
             self._release()
         except Exception as error:
-            # An outermost place: a core whose package fails must not stop the timer.
+            # An error in the core's package must not stop the timer.
             logger.exception("a core could not be attached")
             core.send([error_body(1, "cannot_load", f"{type(error).__name__}: {error}")])
             self._release()
@@ -183,19 +192,18 @@ class Pump:
             self._core.send(self.session.answer_pending())
 
     def close(self) -> None:
-        """The person disconnects."""
+        """Close the session and disconnect the core because the user disconnects."""
         self._release()
 
     def _keep_plans(self, session: Session) -> None:
-        # A session that was ended belongs to a file that is not open any more.
-        if session.ended is not None:
-            kept = []
-        else:
-            kept = [*session.status.plans, *self.former_plans]
-        self.former_plans = kept[:MOST_PLANS]
+        plans: list[dict[str, Any]] = []
+        # A session ends when another file is opened; its plans belong to the previous file.
+        if session.ended is None:
+            plans = [*session.status.plans, *self.former_plans]
+        self.former_plans = plans[:MAX_PLANS]
 
     def _release(self) -> None:
-        """Be done with a core, whoever ended it."""
+        """Close the session and disconnect the core, for any reason."""
         session, core = self.session, self._core
         self.session = self._core = None
         try:
@@ -203,7 +211,7 @@ class Pump:
                 session.close()
                 self._keep_plans(session)
         except Exception:
-            # An outermost place, whatever the person has done to Blender meanwhile: the next core must find us.
+            # The next core must be able to attach, whatever state the user has left Blender in.
             logger.exception("the session of a core could not be closed")
         if core is not None:
             self._listener.release(core)

@@ -1,4 +1,6 @@
-"""Where a core finds this window: a private directory with a socket and a note for each Blender. The standard library only."""
+"""The private directory in which a core finds this window, with a socket and a note file for each Blender.
+
+This module uses only the standard library."""
 
 import json
 import os
@@ -12,19 +14,19 @@ from typing import Any
 PROTOCOL = 1
 VARIABLE = "BLENDWRIGHT_WINDOWS"
 TOKEN_BYTES = 32
-# What the kernel allows, with the null behind it; macOS has the least.
-LONGEST_SOCKET_PATH = 103
+# The longest path of a socket in bytes, without the terminating null. macOS has the lowest limit of all systems.
+MAX_SOCKET_PATH_BYTES = 103
 
 
 class NotPrivate(Exception):
-    """The directory could be somebody else's."""
+    """An error for a directory that other users own or can access."""
 
 
 def directory() -> Path:
-    """Where the notes are; core and window look in the same place."""
-    named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named)
+    """Return the directory for the notes. Core and window derive the same path from the environment."""
+    configured = os.environ.get(VARIABLE)
+    if configured:
+        return Path(configured)
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime:
         return Path(runtime) / "blendwright" / "windows"
@@ -36,34 +38,36 @@ def directory() -> Path:
 
 
 def prepare(path: Path) -> None:
-    """Make what is missing, for its owner only. Raises NotPrivate where a part that should be ours is not."""
+    """Create the missing directories of the path, accessible only to their owner.
+
+    Raises NotPrivate if another user owns or can access a directory that Blendwright uses."""
     missing = [part for part in (path, *path.parents) if not part.exists()]
     for part in reversed(missing):
         part.mkdir(mode=0o700, exist_ok=True)
-    for part in {path, *missing, *_ours_above(path)}:
+    for part in {path, *missing, *_own_parents(path)}:
         _require_private(part)
 
 
-def _ours_above(path: Path) -> list[Path]:
-    """`<tempdir>/blendwright-<uid>` and `<runtime>/blendwright`, which an earlier window may have made."""
+def _own_parents(path: Path) -> list[Path]:
+    """Return the parent directory if an earlier window may have created it: `<tempdir>/blendwright-<uid>` or `<runtime>/blendwright`."""
     if path.parent.name.startswith("blendwright"):
         return [path.parent]
     return []
 
 
 def _require_private(part: Path) -> None:
-    found = part.lstat()
-    if not stat.S_ISDIR(found.st_mode):
-        raise NotPrivate(f"{part} is no directory")
+    status = part.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        raise NotPrivate(f"{part} is not a directory")
     if hasattr(os, "getuid"):
-        if found.st_uid != os.getuid():
-            raise NotPrivate(f"{part} belongs to somebody else")
-        if stat.S_IMODE(found.st_mode) & 0o077:
-            raise NotPrivate(f"{part} is open to others; it must have mode 0700")
+        if status.st_uid != os.getuid():
+            raise NotPrivate(f"{part} belongs to another user")
+        if stat.S_IMODE(status.st_mode) & 0o077:
+            raise NotPrivate(f"other users can access {part}; set its mode to 0700")
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there; where the system has no harmless way to ask, it is taken to be."""
+    """Return True if the process exists, and always on systems without a harmless way to test that."""
     if os.name != "posix":
         return True
     try:
@@ -76,7 +80,7 @@ def is_running(pid: int) -> bool:
 
 
 def remove_dead(path: Path) -> None:
-    """What a killed Blender has left."""
+    """Remove the notes and sockets of Blender processes that no longer run."""
     for note in path.glob("*.json"):
         if note.stem.isdecimal() and not is_running(int(note.stem)):
             note.unlink(missing_ok=True)
@@ -84,7 +88,7 @@ def remove_dead(path: Path) -> None:
 
 
 class Rendezvous:
-    """The socket on which this window listens, and its note."""
+    """The listening socket of this window, and the note file that names it."""
 
     def __init__(self, path: Path) -> None:
         prepare(path)
@@ -96,11 +100,11 @@ class Rendezvous:
         self.listener = self._listen()
 
     def _listen(self) -> socket.socket:
-        fits = len(os.fsencode(self._socket_path)) <= LONGEST_SOCKET_PATH
+        fits = len(os.fsencode(self._socket_path)) <= MAX_SOCKET_PATH_BYTES
         if hasattr(socket, "AF_UNIX") and os.name == "posix" and fits:
             self._socket_path.unlink(missing_ok=True)
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            # The directory is private already; nobody else can come in between.
+            # The directory is already private, so no other user can connect before the mode is set.
             listener.bind(str(self._socket_path))
             self._socket_path.chmod(0o600)
         else:
@@ -110,17 +114,22 @@ class Rendezvous:
         return listener
 
     def write(self, facts: dict[str, Any]) -> None:
-        """Write the note, whole or not at all: pid, Blender, file and token, for its owner only."""
+        """Write the note atomically: address, token, and all facts of this and earlier calls. Only the owner can read it."""
         self._facts = {**self._facts, **facts}
-        is_unix = self.listener.family != socket.AF_INET
+        socket_path = port = None
+        if self.listener.family == socket.AF_INET:
+            port = self.listener.getsockname()[1]
+        else:
+            socket_path = str(self._socket_path)
         note = {
             "protocol": PROTOCOL,
             "pid": os.getpid(),
-            "socket": str(self._socket_path) if is_unix else None,
-            "port": None if is_unix else self.listener.getsockname()[1],
+            "socket": socket_path,
+            "port": port,
             "token": self.token,
             **self._facts,
         }
+
         temporary = self._note.with_suffix(f".{secrets.token_hex(4)}.tmp")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:

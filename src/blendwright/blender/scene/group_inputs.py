@@ -1,19 +1,21 @@
-"""The inputs of a geometry-nodes modifier as they are now, to be put back after its group or the group's interface changed.
+"""The inputs of a geometry-nodes modifier, saved before its node group or the group's interface changes, and restored afterwards.
 
-Up to Blender 5.1 they are custom properties of the modifier. From 5.2 on they are structs of types that Blender makes of the
-group's interface: what is put back is what is still there."""
+Up to Blender 5.1 the inputs are custom properties of the modifier. From 5.2 on they are structs, whose types Blender derives from
+the group's interface. Only inputs that still exist are restored."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from blendwright.blender.scene.tracking.preimage import Resolve, Thaw, freeze, freeze_item, put_item
 
-# `panels` says which ones are open.
+# Members of `modifier.properties` that hold values. The third one, `panels`, only stores which panels are open.
 SIDES = ("inputs", "outputs")
 
 
 def saved(modifier: Any, resolve: Resolve) -> Callable[[Any], None]:
-    """A function that gives the modifier, wherever it is by then, what it has now."""
+    """Save the current inputs of a modifier and return a function that writes them to a given modifier.
+
+    The returned function takes the modifier as an argument, since Blender may have moved it in memory by then."""
     if "properties" in modifier.bl_rna.properties:
         return _saved_structs(modifier, resolve)
     items = {key: freeze_item(modifier[key], resolve) for key in modifier.keys()}  # noqa: SIM118 - no mapping
@@ -28,14 +30,13 @@ def saved(modifier: Any, resolve: Resolve) -> Callable[[Any], None]:
 
 
 def _saved_structs(modifier: Any, resolve: Resolve) -> Callable[[Any], None]:
-    values: list[tuple[str, str, str, Thaw]] = [
-        (side, identifier, name, freeze(_read(struct, name), resolve))
-        for side, identifier, struct in _structs(modifier)
-        for name in _names(struct)
-    ]
+    values: list[tuple[str, str, str, Thaw]] = []
+    for side, identifier, struct in _structs(modifier):
+        for name in _names(struct):
+            values.append((side, identifier, name, freeze(_read(struct, name), resolve)))
 
     def put_back(target: Any) -> None:
-        _forget_others(target)
+        _remove_stale_inputs(target)
         present = {(side, identifier): struct for side, identifier, struct in _structs(target)}
         for side, identifier, name, thaw in values:
             struct = present.get((side, identifier))
@@ -45,19 +46,20 @@ def _saved_structs(modifier: Any, resolve: Resolve) -> Callable[[Any], None]:
     return put_back
 
 
-def _forget_others(modifier: Any) -> None:
-    """Remove what is stored for inputs that the group has not: another group might have one of the same name later."""
+def _remove_stale_inputs(modifier: Any) -> None:
+    """Remove stored values of inputs that the current group lacks: a later group might have an input with the same name."""
     if modifier.properties is None:
         return
     for side in SIDES:
-        known = getattr(modifier.properties, side).bl_rna.properties
+        current = getattr(modifier.properties, side).bl_rna.properties
         stored = modifier.properties.bl_system_properties_get()[side]
-        for name in [name for name in stored.keys() if name not in known]:  # noqa: SIM118 - no mapping
-            del stored[name]
+        for name in list(stored.keys()):
+            if name not in current:
+                del stored[name]
 
 
 def _structs(modifier: Any) -> Iterator[tuple[str, str, Any]]:
-    if modifier.properties is None:  # without a group
+    if modifier.properties is None:  # The modifier has no node group.
         return
     for side in SIDES:
         structs = getattr(modifier.properties, side)
@@ -71,7 +73,7 @@ def _names(struct: Any) -> list[str]:
 
 
 def _read(struct: Any, name: str) -> Any:
-    # A menu without items has no valid value; its number is there all the same.
+    # A menu without items has no valid identifier, but it still has a number.
     if struct.bl_rna.properties[name].type == "ENUM":
         return struct[name]
     return getattr(struct, name)

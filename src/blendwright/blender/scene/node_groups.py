@@ -1,6 +1,6 @@
-"""Changing a node group as a whole: the work is done on a copy, which takes the group's place only when it is finished.
+"""Changes of a whole node group, made on a copy that replaces the group only when the change is finished.
 
-Responsible for: that nobody sees a half-changed tree, and that a change of the interface reaches whoever uses the group.
+This module ensures that no datablock ever uses a half-changed tree, and that every user of the group receives a changed interface.
 """
 
 from collections.abc import Generator
@@ -24,12 +24,12 @@ class NodeGroups(RecordedWrites):
     def redraft(self, tree: Any) -> Generator[Any]:
         key = self._writable(tree)
         self._stale = True
-        if self.undo_log.free(key):  # nobody knows it yet, or its pre-image is held
+        if self.undo_log.free(key):  # This step created the group, or holds its pre-image.
             yield tree
             return
         draft = preimage.copy_of(tree)
         self._state.soft_delete(key[0], draft)
-        yield draft  # when this raises, the draft stays a tombstone and the tree is as it was
+        yield draft  # If the caller raises here, the draft stays a tombstone and the tree is unchanged.
         self._save_users(tree)
         self._swap(key, tree, draft)
 
@@ -52,7 +52,7 @@ class NodeGroups(RecordedWrites):
 
 @contextmanager
 def _preimages_detached(tree: Any) -> Generator[None]:
-    """Let pre-images that use a node group use another copy meanwhile: remapping them too would spoil them."""
+    """Point pre-images that use a node group at another copy for the length of the block, since remapping would change them too."""
     aside = tree.copy()
     aside.name = f"{RESERVED_PREFIX}aside"
     preimage.repoint(tree, aside)
@@ -64,7 +64,7 @@ def _preimages_detached(tree: Any) -> Generator[None]:
 
 
 def _refresh_inputs(users: list[Any], tree: Any) -> None:
-    """Blender adds the inputs of a tree to a modifier when it is given the tree, not when the tree comes by other ways."""
+    """Assign the tree to the modifiers that use it: Blender adds the tree's inputs to a modifier only on assignment."""
     for user in users:
         for modifier in getattr(user, "modifiers", ()):
             if getattr(modifier, "node_group", None) == tree:

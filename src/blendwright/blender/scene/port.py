@@ -1,4 +1,4 @@
-"""`BpyScene`: the Scene port for the length of one step. Every write of every tool passes here and is recorded."""
+"""`BpyScene`, the Scene port for the length of one step. It records every write of every tool."""
 
 from typing import Any
 
@@ -37,13 +37,13 @@ class BpyScene(
     Inspection,
     Simulations,
 ):
-    """Implements `blendwright.tool_api.scene.Scene`: all its parts, and names, which concern all of them."""
+    """The implementation of `blendwright.tool_api.scene.Scene`: it combines all parts and adds renaming, which concerns all of them."""
 
     def rename(self, block: Any, name: str) -> None:
         key = self._writable(block)
         kind, old = Kind(key[0]), key[1]
         self._require_free_name(kind, name)
-        # Whoever is hashed with the name of a datablock is touched when the name changes.
+        # The hash of a user contains the name of the datablock, so a new name touches every user.
         for user in references.referrers({block})[block]:
             self.undo_log.touch(fp.key_of(user))
         if kind is Kind.COLLECTION:
@@ -70,7 +70,7 @@ class BpyScene(
             self.undo_log.member(edge, True)
 
     def _edges(self, kind: Kind, block: Any) -> list[fp.Key]:
-        """The memberships that are hashed with the name of a datablock."""
+        """Return the keys of the memberships whose hash contains the name of a datablock."""
         if kind is Kind.OBJECT:
             return [fp.member_key(home, block) for home in self.collections_of(block)]
         if kind is Kind.COLLECTION:
@@ -82,6 +82,10 @@ class BpyScene(
 
 def _renamed(kind: Kind, edge: fp.Key, name: str) -> fp.Key:
     label, home, member, *libraries = edge
-    if kind is Kind.OBJECT:
-        return (label, home, name, *libraries)
-    return (label, fp.MASTER + name if kind is Kind.SCENE else name, member, *libraries)
+    match kind:
+        case Kind.OBJECT:
+            return (label, home, name, *libraries)
+        case Kind.SCENE:
+            return (label, fp.MASTER + name, member, *libraries)
+        case _:
+            return (label, name, member, *libraries)

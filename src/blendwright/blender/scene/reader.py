@@ -1,4 +1,4 @@
-"""The reading half of the Scene port: names, did-you-mean, evaluation, hashes and files. Writes nothing."""
+"""The read-only half of the Scene port: names, did-you-mean suggestions, evaluation, hashes and files."""
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,15 +19,16 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 from blendwright.wire.methods import FRAMES_DIRECTORY
 
-NAME_BYTES = 255 if bpy.app.version >= (5, 0, 0) else 63
-# So many always fit: none takes more than four bytes.
-FEWEST_CHARACTERS = NAME_BYTES // 4
+# The longest name of a datablock, in bytes of UTF-8.
+MAX_NAME_BYTES = 255 if bpy.app.version >= (5, 0, 0) else 63
+# The longest name that fits whatever its characters are, since a character takes at most four bytes.
+ALWAYS_FITTING_CHARACTERS = MAX_NAME_BYTES // 4
 
 NO_CHOICE = f"{RESERVED_PREFIX}none"
 
 
 class SceneReader:
-    """What a tool may ask; the record says what this step has written so far."""
+    """The questions that a tool may ask about the scene. `undo_log` records what the current step has written so far."""
 
     def __init__(self, state: SceneState, files: Mapping[str, str], outbox: Path, seconds: float | None = None) -> None:
         self._state = state
@@ -68,20 +69,17 @@ class SceneReader:
         if name in existing:
             return ()
         if existing:
-            there = f", or name one of the {len(existing)} {kind.blocks} there are"
+            alternative = f", or name one of the {len(existing)} existing {kind.blocks}"
         else:
-            there = ""
-        cure = did_you_mean(name, existing, otherwise=f"Create it first{there}.")
-        return (Finding(Fault.TARGET_NOT_FOUND, f"there is no {kind.label} named '{name}'", at, cure),)
+            alternative = ""
+        fix = did_you_mean(name, existing, otherwise=f"Create it first{alternative}.")
+        return (Finding(Fault.TARGET_NOT_FOUND, f"there is no {kind.label} named '{name}'", at, fix),)
 
     def name_conflicts(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
         if name in self._state.named(kind.blocks):
-            cure = (
-                "Choose another name, work with the one that is there, or go back in the history to before it was made."
-            )
-            return (
-                Finding(Fault.SCENE_CONFLICT, f"there is already {_with_article(kind.label)} named '{name}'", at, cure),
-            )
+            message = f"there is already {_with_article(kind.label)} named '{name}'"
+            fix = "Choose another name, use the existing one, or go back in the history to before it was created."
+            return (Finding(Fault.SCENE_CONFLICT, message, at, fix),)
         return self._invalid_name(name, at)
 
     def names(self, kind: Kind) -> Sequence[str]:
@@ -121,7 +119,7 @@ class SceneReader:
         evaluated = self.evaluated(obj)
         try:
             mesh = evaluated.to_mesh()
-        except RuntimeError:  # an object of a type that never gives a mesh
+        except RuntimeError:  # Objects of this type never evaluate to a mesh.
             mesh = None
         try:
             yield mesh
@@ -132,12 +130,12 @@ class SceneReader:
         items = [item.identifier for item in target.bl_rna.properties[attribute].enum_items]
         if items != ["NONE"]:
             return items
-        # Of some it can be known only from what Blender says against a value that it does not take.
+        # Some properties report their valid values only in the error that Blender raises for an invalid one.
         try:
             setattr(target, attribute, NO_CHOICE)
-        except TypeError as refused:
-            _, _, listed = str(refused).partition(" not found in (")
-            return listed.removesuffix(")").removeprefix("'").removesuffix("'").split("', '")
+        except TypeError as error:
+            _, _, choices = str(error).partition(" not found in (")
+            return choices.removesuffix(")").removeprefix("'").removesuffix("'").split("', '")
         return ()
 
     def content_hash(self, block: Any) -> str:
@@ -186,10 +184,9 @@ class SceneReader:
         return str(file)
 
     def _invalid_name(self, name: str, at: str) -> Sequence[Finding]:
-        if len(name) > FEWEST_CHARACTERS and len(name.encode()) > NAME_BYTES:
-            message = (
-                f"the name has {len(name.encode())} bytes; Blender {bpy.app.version_string} keeps at most {NAME_BYTES}"
-            )
+        if len(name) > ALWAYS_FITTING_CHARACTERS and len(name.encode()) > MAX_NAME_BYTES:
+            limit = f"Blender {bpy.app.version_string} keeps at most {MAX_NAME_BYTES}"
+            message = f"the name has {len(name.encode())} bytes; {limit}"
             return (Finding(Fault.ARGS_INVALID, message, at, "Shorten the name."),)
         if name.startswith(RESERVED_PREFIX):
             message = f"names that start with '{RESERVED_PREFIX}' are reserved"
@@ -198,4 +195,6 @@ class SceneReader:
 
 
 def _with_article(word: str) -> str:
-    return ("an " if word[0] in "aeiou" else "a ") + word
+    if word[0] in "aeiou":
+        return f"an {word}"
+    return f"a {word}"

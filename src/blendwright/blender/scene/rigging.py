@@ -1,6 +1,6 @@
-"""Armatures, weights and shape keys: what Blender offers in modes and by operators only, recorded like every other write.
+"""Armatures, weights and shape keys: features that Blender offers only in modes and by operators.
 
-Responsible for: the pre-images that such writes need, and that nothing but what they are for is written.
+This module saves the pre-images that these writes need, so that a step reverts them like every other write.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -17,7 +17,8 @@ from blendwright.tool_api.rigging import Weights
 from blendwright.tool_api.scene import Kind
 
 BASIS = "Basis"
-PER = ("vertex", "part", "object")
+# Methods that weight by the nearest bone: one bone per vertex, per connected part, or for the whole object.
+NEAREST_BONE_METHODS = ("vertex", "part", "object")
 
 
 class Rigging(RecordedWrites):
@@ -35,7 +36,10 @@ class Rigging(RecordedWrites):
             self._stale = True
 
     def _save_poses(self, armature: Any) -> None:
-        """Leaving edit mode takes the bones that are gone from every pose of the armature: pre-images of poses keep the old one."""
+        """Save pre-images of the armature and of the objects that use it. Does nothing if this step may already write the armature.
+
+        When Blender leaves edit mode, it removes deleted bones from every pose of the armature. The pre-images of the objects
+        therefore refer to the pre-image of the armature. Raises TypeError if the step opened such an object for writing before."""
         key = self._writable(armature)
         if self.undo_log.free(key):
             return
@@ -48,15 +52,14 @@ class Rigging(RecordedWrites):
             self._save_preimage(user_key, user).data = image
 
     def build_pose(self, obj: Any) -> None:
+        # Blender builds the pose when the armature is assigned, and otherwise only when it evaluates the object.
         armature = obj.data
-        obj.data = (
-            armature  # Blender builds the pose when an object is given its armature, and else when it evaluates it
-        )
+        obj.data = armature
         self._stale = True
 
     def set_bone_matrices(self, obj: Any, matrices: Mapping[str, Any]) -> None:
         for name, matrix in matrices.items():
-            # Blender reckons from where it has evaluated the parent.
+            # Blender converts the matrix relative to the evaluated parent bone.
             self._stale = True
             self.depsgraph()
             obj.pose.bones[name].matrix = matrix
@@ -66,10 +69,11 @@ class Rigging(RecordedWrites):
         from blendwright.blender.rigging.nearest_bones import nearest_weights
         from blendwright.blender.rigging.weights import found_weights
 
-        worlds = [self.evaluated(one).matrix_world.copy() for one in (obj, armature)]
-        if method in PER:
-            return nearest_weights(obj.data, worlds[1].inverted_safe() @ worlds[0], armature.data, method)
-        return found_weights(obj.data, worlds[0], armature.data, worlds[1], method)
+        object_world = self.evaluated(obj).matrix_world.copy()
+        armature_world = self.evaluated(armature).matrix_world.copy()
+        if method in NEAREST_BONE_METHODS:
+            return nearest_weights(obj.data, armature_world.inverted_safe() @ object_world, armature.data, method)
+        return found_weights(obj.data, object_world, armature.data, armature_world, method)
 
     def selected_vertices(self, obj: Any, selector: Any, world: Any, at: str) -> Sequence[int]:
         from blendwright.blender.mesh_editing.criteria import select
@@ -80,12 +84,12 @@ class Rigging(RecordedWrites):
 
     def write_weights(self, obj: Any, weights: Weights) -> None:
         mesh = self._open_weights(obj)
-        everything = range(len(mesh.vertices))
-        for name, of_group in weights.items():
+        all_vertices = range(len(mesh.vertices))
+        for name, group_weights in weights.items():
             group = obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)
-            group.remove(everything)
+            group.remove(all_vertices)
             by_weight: dict[float, list[int]] = {}
-            for vertex, weight in of_group.items():
+            for vertex, weight in group_weights.items():
                 by_weight.setdefault(weight, []).append(vertex)
             for weight, vertices in by_weight.items():
                 group.add(vertices, weight, "REPLACE")
@@ -96,7 +100,9 @@ class Rigging(RecordedWrites):
             obj.vertex_groups.remove(obj.vertex_groups[name])
 
     def _open_weights(self, obj: Any) -> Any:
-        """The mesh, open for writing with all objects that have it: it keeps the names of the groups that they show."""
+        """Open the mesh of an object for writing, together with all objects that use it, and return it.
+
+        The mesh stores the names of the vertex groups, so a change of the names changes every object that uses the mesh."""
         mesh = self.edit(obj.data)
         for user in self.users(mesh):
             if isinstance(user, bpy.types.Object):
@@ -111,15 +117,20 @@ class Rigging(RecordedWrites):
         from blendwright.blender.mesh_editing.run import KEEPING
 
         with closing(MeshEditor(obj, world, _no_slot, _no_mesh, _no_evaluation)) as editor:
-            places = np.asarray(start, np.float64).reshape(-1, 3).tolist()
-            for vertex, place in zip(editor.bm.verts, places, strict=True):
-                vertex.co = place
+            positions = np.asarray(start, np.float64).reshape(-1, 3).tolist()
+            for vertex, position in zip(editor.bm.verts, positions, strict=True):
+                vertex.co = position
             editor.bm.normal_update()
+
             for number, edit in enumerate(operations):
                 at = f"/operations/{number}"
-                chosen = select(editor, edit.select, edit.domain_of_selection, f"{at}/select")
-                KEEPING[edit.op](editor, edit, chosen, at)
-            return [value for vertex in editor.bm.verts for value in vertex.co]
+                selection = select(editor, edit.select, edit.domain_of_selection, f"{at}/select")
+                KEEPING[edit.op](editor, edit, selection, at)
+
+            coordinates: list[float] = []
+            for vertex in editor.bm.verts:
+                coordinates += vertex.co
+            return coordinates
 
     def add_shape_key(self, obj: Any, name: str) -> Any:
         mesh = self.edit(obj.data)
@@ -127,7 +138,7 @@ class Rigging(RecordedWrites):
             obj.shape_key_add(name=BASIS, from_mix=False)
             keys: Any = obj.data.shape_keys
             keys.name = mesh.name
-            # Blender names it by what is free; its mesh's name tells what it is for.
+            # Blender chooses any free name; the name of the mesh shows which mesh the keys belong to.
             self._register_created(Kind.SHAPE_KEY, keys, keys.name)
         key = obj.shape_key_add(name=name, from_mix=False)
         self._stale = True
@@ -137,28 +148,29 @@ class Rigging(RecordedWrites):
         mesh = self.edit(obj.data)
         for user in references.referrers({mesh})[mesh]:
             if isinstance(user, bpy.types.Object) and user.show_only_shape_key:
-                self.edit(user)  # which one it shows goes by number
-        holder = fp.key_of(mesh.shape_keys)
+                self.edit(user)  # The object refers to the key that it shows by number, and removal shifts the numbers.
+
+        keys = fp.key_of(mesh.shape_keys)
         blocks = mesh.shape_keys.key_blocks
         if set(names) == {block.name for block in blocks}:
             obj.shape_key_clear()
-            self._state.drop_name(*holder)
-            # Blender 4.2 and 4.5 count a user too many after a revert, and leave them without a mesh.
-            left = bpy.data.shape_keys.get(holder[1])
-            if left is not None:
-                bpy.data.batch_remove([left])
+            self._state.drop_name(*keys)
+            # After a revert, Blender 4.2 and 4.5 count one user too many and keep the datablock without a mesh.
+            orphan = bpy.data.shape_keys.get(keys[1])
+            if orphan is not None:
+                bpy.data.batch_remove([orphan])
             return
         for name in names:
             obj.shape_key_remove(mesh.shape_keys.key_blocks[name])
 
 
 def _no_slot(_name: str) -> int:
-    raise TypeError("what only moves has no materials")
+    raise TypeError("an operation that only moves vertices must not ask for a material slot")
 
 
 def _no_mesh(_name: str) -> Any:
-    raise TypeError("what only moves makes no meshes")
+    raise TypeError("an operation that only moves vertices must not create a mesh")
 
 
 def _no_evaluation() -> Any:
-    raise AssertionError("no operation on a whole mesh is run here")
+    raise AssertionError("an operation that only moves vertices must not evaluate the mesh")

@@ -1,4 +1,6 @@
-"""Simulations as the Scene port offers them: in a scene of their own, or set up in the scene at hand; loaded with the first one."""
+"""The simulations of the Scene port: run in a temporary scene, or set up in the current scene.
+
+The simulation code is imported by the first call, since most workers never need it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +10,9 @@ from blendwright.tool_api.physics_port import Body, ClothSettings, Track
 
 
 class Simulations(SceneReader):
-    """The part of the Scene port that simulates, which reads only, and that sets simulations up, which Blender's own undo takes back."""
+    """The part of the Scene port for simulations.
+
+    `simulate_bodies` and `drape_cloth` only read the scene. `set_up_bodies` and `set_up_cloth` change it; Blender's undo reverts them."""
 
     def simulate_bodies(
         self,

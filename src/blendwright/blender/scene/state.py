@@ -1,7 +1,7 @@
-"""What the worker knows of its scene between steps: names, fingerprint, and the tombstones of deleted datablocks.
+"""The state of a scene that a worker keeps between steps: names, fingerprint, and the tombstones of deleted datablocks.
 
-References to datablocks live in the name map only, and the map is dropped whenever Blender may have moved them (open, undo).
-References to structures inside datablocks are never kept: they dangle without notice.
+Only the name map holds references to datablocks. The map is cleared whenever Blender may have moved them in memory (open, undo).
+References to structures inside datablocks are never stored, because they dangle without notice.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,26 +20,26 @@ from blendwright.blender.scene.tracking.spacers import Spacers
 from blendwright.blender.scene.tracking.unused import remove_unused
 from blendwright.tool_api.scene import Kind
 
-# Deleted datablocks and pre-images are kept alive under such a name until the next save: removing one at a time costs
-# milliseconds in a large scene, and a revert needs them.
+# The prefix of the names of deleted datablocks and pre-images, which stay in memory until the next save: a revert needs them,
+# and removing them one at a time costs milliseconds in a large scene.
 RESERVED_PREFIX = "~bw~"
-# Kinds whose datablocks change their Python type with a property; a reference keeps the type from when it was made.
+# Kinds whose datablocks change their Python type with a property. A reference keeps the type from when Python created it.
 RETYPED = frozenset({"lights", "textures"})
-# Kinds that hold members, in the fingerprint under their name.
+# Kinds that hold members; the keys of their memberships in the fingerprint contain their name.
 WITH_MEMBERS = frozenset({"collections", "scenes"})
-# In a window: datablocks that no file keeps, by `session_uid`, since references to them may dangle; and the names that they have.
+# Used in a window only: the datablocks that no file keeps, by `session_uid` because references to them may dangle, and their names.
 _hidden: set[int] = set()
 _hidden_names: set[tuple[str, str]] = set()
 _kind = itemgetter(0)
 
 
 def is_tombstone(block: Any) -> bool:
-    """Whether nobody is to see a datablock: it was deleted and is still there, or no file would keep it."""
+    """Return True for a datablock that callers must not see: a step deleted it, or no file would keep it."""
     return block.name.startswith(RESERVED_PREFIX) or (bool(_hidden) and block.session_uid in _hidden)
 
 
 def hide(blocks: Iterable[Any]) -> None:
-    """From now on these datablocks count as deleted, and no others; they are not ours to remove."""
+    """Treat exactly these datablocks as deleted from now on. The caller does not own them, so they are never removed."""
     _hidden.clear()
     _hidden_names.clear()
     for block in blocks:
@@ -48,15 +48,15 @@ def hide(blocks: Iterable[Any]) -> None:
 
 
 class SceneState:
-    """One per worker."""
+    """The names, fingerprint, tombstones and postponed hashes of the open scene. Each worker has one."""
 
-    # Whether Blender's own undo is ours, to take back what only it can: in a window it is the person's.
+    # True if steps may use Blender's own undo to revert what only it can revert. In a window, the undo belongs to the user.
     owns_undo = True
 
     def __init__(self, *, full: bool = True) -> None:
-        """Without `full` nothing is hashed before the first `refresh`."""
+        """Hash the scene; with `full=False`, hash nothing before the first `refresh`."""
         self._names: dict[str, dict[str, Any]] = {}
-        # Of the collections that were asked about; as long as no collection and no scene comes or goes.
+        # A cache of collection keys, cleared when a collection or a scene appears or disappears.
         self._collection_keys: dict[Any, fp.CollectionKey] = {}
         self._tombstones: list[fp.Key] = []
         self._tombstones_made = 0
@@ -71,14 +71,16 @@ class SceneState:
     # ------------------------------------------------------------------ names
 
     def find(self, collection: str, name: str) -> Any:
-        """A local datablock by name, through a map: Blender's own lookup is linear in the number of datablocks."""
+        """Return a local datablock by name, or None.
+
+        Uses a map, since Blender's own lookup is linear in the number of datablocks."""
         block = self.named(collection).get(name)
         if block is not None and collection in RETYPED:
             return getattr(bpy.data, collection).get((name, None))
         return block
 
     def block(self, key: fp.Key) -> Any:
-        """A datablock by its key in the fingerprint, linked ones included."""
+        """Return the local or linked datablock with this key in the fingerprint, or None."""
         if len(key) > 2:
             return fp.block_of(key)
         return self.find(*key)
@@ -86,7 +88,7 @@ class SceneState:
     def named(self, collection: str) -> dict[str, Any]:
         by_name = self._names.get(collection)
         if by_name is None:
-            blocks: Any = getattr(bpy.data, collection, ())  # not every Blender has every kind
+            blocks: Any = getattr(bpy.data, collection, ())  # Some kinds exist in newer Blender versions only.
             by_name = {block.name: block for block in blocks if not block.library and not is_tombstone(block)}
             self._names[collection] = by_name
         return by_name
@@ -102,7 +104,7 @@ class SceneState:
         self.named(collection).pop(name, None)
 
     def forget_names(self) -> None:
-        """Read the names anew when they are next asked for: something else than the port has made datablocks."""
+        """Clear the name map, so that the next lookup reads the names again. Call it after code outside the port created datablocks."""
         self._names.clear()
         self._collection_keys.clear()
 
@@ -117,17 +119,19 @@ class SceneState:
         return (self.find(kind.blocks, name) for name in sorted(by_name))
 
     def make_way(self, collection: str, name: str) -> None:
-        """Give another name to what nobody sees and what has the name that somebody else is to get."""
-        if (collection, name) in _hidden_names:  # Blender's own lookup is linear
+        """Rename a hidden datablock that occupies `name`, so that another datablock can take the name."""
+        if (collection, name) in _hidden_names:  # Tested first because Blender's own lookup is linear.
             block = getattr(bpy.data, collection).get((name, None))
             if block is not None and block.session_uid in _hidden:
-                block.name = f"{name}.001"  # Blender counts on from here
+                block.name = f"{name}.001"  # Blender counts up from this number if the name exists.
                 _hidden_names.add((collection, block.name))
 
     # ------------------------------------------------------------------ soft deletion
 
     def soft_delete(self, collection: str, block: Any) -> str:
-        """Hide a datablock from names, fingerprint and snapshot, alive until the next purge; returns its reserved name."""
+        """Rename a datablock to a reserved name, which hides it from names, fingerprint and snapshot, and return that name.
+
+        The datablock stays in memory until the next `purge`."""
         self._tombstones_made += 1
         self.drop_name(collection, block.name)
         block.name = f"{RESERVED_PREFIX}{self._tombstones_made:x}"
@@ -138,13 +142,13 @@ class SceneState:
         return getattr(bpy.data, collection).get(name)
 
     def restore(self, collection: str, block: Any, name: str) -> None:
-        """Undo a soft deletion."""
+        """Revert a soft deletion: give the datablock this name and add it to the name map."""
         self._tombstones.remove((collection, block.name))
         block.name = name
         self.add_name(collection, name, block)
 
     def purge(self) -> None:
-        """Really remove the tombstones; before every save, since a file must not carry it."""
+        """Remove the tombstones from Blender. Call it before every save, since a file must not contain them."""
         self.hash_deferred()
         tombstones = {self.tombstone(collection, name) for collection, name in self._tombstones}
         tombstones.discard(None)
@@ -153,14 +157,13 @@ class SceneState:
         self._tombstones.clear()
 
     def reject_reserved_names(self) -> None:
-        """Raises RuntimeError where a datablock that is not ours has the name of a tombstone: nobody would see it or its changes."""
+        """Raise RuntimeError if a datablock that is not a tombstone has a reserved name: it and its changes would stay invisible."""
         for kind in fp.kinds():
             names: list[str] = getattr(bpy.data, kind).keys()
             for name in names:
                 if name.startswith(RESERVED_PREFIX) and (kind, name) not in self._tombstones:
-                    raise RuntimeError(
-                        f"'{name}' among the {kind} starts with '{RESERVED_PREFIX}', which is reserved; rename it"
-                    )
+                    reserved = f"starts with '{RESERVED_PREFIX}', which is reserved"
+                    raise RuntimeError(f"'{name}' among the {kind} {reserved}; rename it")
 
     @property
     def tombstone_count(self) -> int:
@@ -169,9 +172,9 @@ class SceneState:
     # ------------------------------------------------------------------ hashing later
 
     def defer(self, keys: Iterable[fp.Key], seal: Callable[[], None]) -> None:
-        """Leave the hashing of a kept step for when it is needed: many in a row are cheaper than one at a time.
+        """Postpone the hashing of a kept step, since hashing many steps together is cheaper. `seal` finishes the step later.
 
-        Whoever asks about one of the keys, or for the hash of the scene, has everything sealed first, in order."""
+        A question about one of `keys`, or for the hash of the scene, first runs all postponed `seal` functions in order."""
         self._deferred.append(seal)
         self._deferred_keys.update(keys)
 
@@ -182,7 +185,7 @@ class SceneState:
         self._deferred, self._deferred_keys = [], set()
         objects = (self.block(key) for key in keys if key[0] == Kind.OBJECT.blocks)
         grouped = fp.meshes_with_groups(obj for obj in objects if obj is not None)
-        # Kind by kind: the same code over the same sort of data finds its way in the processor's caches.
+        # Group by kind, because running the same code over similar data makes better use of the processor's caches.
         for kind, of_kind in groupby(sorted(keys), _kind):
             if kind != fp.MEMBERSHIP:
                 self._prehash(list(of_kind), grouped)
@@ -195,11 +198,11 @@ class SceneState:
     def _prehash(self, keys: list[fp.Key], grouped: Mapping[Any, bool]) -> None:
         blocks = {key: self.block(key) for key in keys}
         local = [key for key, block in blocks.items() if block is not None and block.library is None]
-        with suppress(Exception):  # read again by its own step, which is the one to say what is wrong
+        with suppress(Exception):  # The step of the datablock hashes it again and then reports the error.
             self._prehashed.update(zip(local, fp.leaves([blocks[key] for key in local], grouped), strict=True))
 
     def read_hash(self, key: fp.Key) -> bytes | None:
-        """The hash of a datablock as Blender has it now, None when there is none."""
+        """Return the hash of a datablock's current content, or None if it does not exist."""
         if key in self._prehashed:
             return self._prehashed[key]
         return self._hash_block(key)
@@ -211,7 +214,7 @@ class SceneState:
         return fp.leaf(block)
 
     def leaf_hash(self, key: fp.Key) -> bytes | None:
-        """The hash of a leaf as of now, None when there is none."""
+        """Return the hash of a key from the fingerprint, or None. Finishes postponed steps first if one of them touches the key."""
         if key in self._deferred_keys:
             self.hash_deferred()
         return self.fingerprint.get(key)
@@ -219,7 +222,7 @@ class SceneState:
     # ------------------------------------------------------------------ the whole
 
     def refresh(self) -> None:
-        """Forget every reference and hash the scene anew."""
+        """Drop every reference and hash the scene again."""
         self.hash_deferred()
         self.forget_names()
         self.fingerprint = fp.Fingerprint(fp.full(is_tombstone))
@@ -229,21 +232,22 @@ class SceneState:
         return self.fingerprint.root()
 
     def full_root(self) -> str:
-        """The hash from a full recomputation, for the cross-check; nothing is replaced by it."""
+        """Return the scene hash from a full recomputation, for a cross-check. The stored fingerprint stays unchanged."""
         return fp.Fingerprint(fp.full(is_tombstone)).root()
 
     def reset(self) -> None:
-        """An empty scene: no objects, no start-up file of anybody."""
+        """Open an empty scene without objects, ignoring the user's start-up file."""
         self.hash_deferred()
         self._tombstones.clear()
-        # Not read_factory_settings: that loads the preferences again and all add-ons with them, which takes ten times as long.
+        # `read_factory_settings` would load the preferences and all add-ons again, which takes ten times as long.
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         self._prepare()
 
     def open(self, path: Path, *, full: bool = True, drop_unused: bool = False) -> None:
-        """Without `full` nothing is hashed: for a process whose word for its scene nobody takes.
+        """Open a .blend file. Raise RuntimeError if it contains reserved names or hidden drivers.
 
-        With `drop_unused` what the next file would not keep is removed at once."""
+        `full=False` hashes nothing; use it in a process whose scene hash no caller relies on.
+        `drop_unused` removes the datablocks that the next saved file would not contain."""
         self.hash_deferred()
         self._tombstones.clear()
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
@@ -255,7 +259,7 @@ class SceneState:
 
     def save(self, path: Path) -> None:
         self.purge()
-        # Paths stay as they are: remapped to where the file happens to lie, they would be other ones in every file.
+        # Remapping paths to the location of the file would make them differ in every file.
         bpy.ops.wm.save_as_mainfile(
             filepath=str(path), copy=True, compress=False, check_existing=False, relative_remap=False
         )
@@ -264,7 +268,7 @@ class SceneState:
         self.spacers.forget()
         bpy.context.preferences.edit.undo_steps = 64
         bpy.context.preferences.edit.use_global_undo = True
-        # What was saved before is nobody's here: no second file beside every saved one.
+        # Without this, Blender writes a backup file next to every saved file.
         bpy.context.preferences.filepaths.save_version = 0
         if full:
             self.refresh()

@@ -1,1 +1,1 @@
-"""What runs inside a Blender that a person has open, once a core is attached to it."""
+"""The code that runs inside a user's open Blender while a core is attached to it."""

@@ -1,8 +1,8 @@
-"""Takes over into the window what a headless Blender made: datablocks of a .blend file that came, went or changed, and settings of its
-scenes; nothing else.
+"""Transfer of a headless Blender's changes into the window: created, removed and changed datablocks, and settings of scenes.
 
-Everything is linked first, since linked datablocks keep their names; then what is new or changed is made local, and what it uses of
-the unchanged rest becomes the window's own. Whether the window has come to the same scene the full fingerprint says.
+The transfer first links everything from the .blend file, since linked datablocks keep their names. Then it makes the new and changed
+datablocks local, and replaces the unchanged datablocks that they use by those of the window. The caller compares the full
+fingerprint to verify that the window then has the same scene.
 """
 
 from __future__ import annotations
@@ -21,103 +21,129 @@ from blendwright.blender.scene.state import RESERVED_PREFIX
 from blendwright.blender.window.scene_settings import take_over_settings
 
 CREATED, REMOVED = "created", "removed"
-# Their datablocks hold the window's own view of things, and are never replaced: their settings are taken over.
+# Scenes hold the window's view state. The transfer never replaces their datablocks, and copies their settings instead.
 SCENES = "scenes"
+# The prefix of the name of a scene's root collection.
 MASTER = "scene:"
+# The largest number of names in a message.
+MAX_LISTED_NAMES = 5
 
 _data: Any = bpy.data
 
 
 def bring(state: SceneState, path: Path, changes: Sequence[Sequence[str]]) -> str:
-    """Make the changes in the window; returns why that cannot be done, empty where it was. The caller compares the hash, and takes back
-    what is half done."""
+    """Apply the changes to the window. Return the reason if that is impossible, and an empty string on success.
+
+    The caller then compares the scene hash, and reverts the window if it differs or the changes are incomplete."""
     blocks = [change for change in changes if change[0] not in (fp.MEMBERSHIP, SCENES)]
     members = [change for change in changes if change[0] == fp.MEMBERSHIP]
-    problems = [problem for change in changes if (problem := _problem(change))]
-    if problems:
-        return problems[0]
+    for change in changes:
+        problem = _problem(change)
+        if problem:
+            return problem
     state.hash_deferred()
     state.spacers.remove()
-    before = library_paths()
-    wanted = [(kind, name) for kind, name, what in blocks if what != REMOVED]
-    linked = _linked(path, wanted)
+
+    libraries_before = library_paths()
+    new_keys = [(kind, name) for kind, name, action in blocks if action != REMOVED]
+    linked = _linked(path, new_keys)
     # Before anything is evaluated: with Blender's auto-run preference on, a hidden driver would run Python in the window.
-    if problem := hidden_driver_problem((kind, block) for kind, block in fp.all_blocks() if block.library is not None):
-        drop_linked(lambda key: True, before)
+    problem = hidden_driver_problem((kind, block) for kind, block in fp.all_blocks() if block.library is not None)
+    if problem:
+        drop_linked(lambda key: True, libraries_before)
         return problem
     missing = [name for (_, name), block in linked.items() if block is None]
     if missing:
-        return f"the file has no {', '.join(missing[:5])}"
+        return f"the file has no {_listed(missing)}"
+
     replaced: list[Any] = []
-    kept: set[tuple[str, str]] = set()
-    for kind, name, what in blocks:
-        if what == CREATED:
+    fake_users: set[tuple[str, str]] = set()
+    for kind, name, action in blocks:
+        if action == CREATED:
             continue
         old = state.find(kind, name)
         if old is None:
             return f"the window has no '{name}' among its {kind}"
         if old.use_fake_user:
-            kept.add((kind, name))
+            fake_users.add((kind, name))
         state.soft_delete(kind, old)
-        replaced.append((kind, name, old, what))
+        replaced.append((kind, name, old, action))
+
     _make_local(list(linked.values()))
-    stubborn = [name for kind, name in linked if _local(kind, name) is None]
-    if stubborn:
-        return f"{', '.join(stubborn[:5])} cannot be made the window's own"
-    for kind, name, old, what in replaced:
-        if what != REMOVED:
+    still_linked = [name for kind, name in linked if _local(kind, name) is None]
+    if still_linked:
+        return f"{_listed(still_linked)} cannot be made local in the window"
+    for kind, name, old, action in replaced:
+        if action != REMOVED:
             old.user_remap(_local(kind, name))
-    _use_own(path)
+    _use_local_blocks(path)
     state.forget_names()
-    for _, home, member, what in members:
-        if problem := _move(home, member, what):
+
+    for _, home, member, action in members:
+        problem = _move(home, member, action)
+        if problem:
             return problem
     take_over_settings(path, [change[1] for change in changes if change[0] == SCENES])
     state.purge()
-    drop_linked(lambda key: True, before)
-    _keep(wanted, kept)
+    drop_linked(lambda key: True, libraries_before)
+    _restore_fake_users(new_keys, fake_users)
     bpy.context.view_layer.update()
     state.refresh()
     return ""
 
 
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:MAX_LISTED_NAMES])
+
+
 def _problem(change: Sequence[str]) -> str:
-    kind, *rest, what = change
-    if kind == SCENES and what in (CREATED, REMOVED):
-        return f"the scene '{rest[0]}' would be {what}"
+    """Return why the window cannot apply a change; an empty string if it can."""
+    kind, *names, action = change
+    if kind == SCENES and action in (CREATED, REMOVED):
+        return f"the scene '{names[0]}' would be {action}"
     if kind == fp.MEMBERSHIP:
-        expected = 2
+        local_length = 2
     else:
-        expected = 1
-    if len(rest) == expected:
-        return ""
-    return f"'{rest[0]}' is linked from another file"
+        local_length = 1
+    # The key of a linked datablock also names its library.
+    if len(names) != local_length:
+        return f"'{names[0]}' is linked from another file"
+    return ""
 
 
-def _linked(path: Path, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Any]:
-    names: dict[str, list[str]] = {}
-    for kind, name in wanted:
-        names.setdefault(kind, []).append(name)
-    if not names:
+def _linked(path: Path, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Any]:
+    """Link datablocks from the file and return them by kind and name; None stands for a name that the file lacks."""
+    names_by_kind: dict[str, list[str]] = {}
+    for kind, name in keys:
+        names_by_kind.setdefault(kind, []).append(name)
+    if not names_by_kind:
         return {}
+
     loading: Any = _data.libraries.load(str(path), link=True)
-    with loading as (_, chosen):
-        for kind, listed in names.items():
-            setattr(chosen, kind, list(listed))
-    return {
-        (kind, name): block
-        for kind, listed in names.items()
-        for name, block in zip(listed, getattr(chosen, kind), strict=True)
-    }
+    with loading as (_, target):
+        for kind, names in names_by_kind.items():
+            setattr(target, kind, list(names))
+
+    blocks: dict[tuple[str, str], Any] = {}
+    for kind, names in names_by_kind.items():
+        for name, block in zip(names, getattr(target, kind), strict=True):
+            blocks[kind, name] = block
+    return blocks
 
 
 def _make_local(linked: list[Any]) -> None:
-    """Users first: what only linked datablocks use stays linked. Where they use one another, each is held while it is its turn."""
+    """Make linked datablocks local, users before the datablocks that they use.
+
+    A datablock that only linked ones use stays linked. For datablocks that use each other, a temporary node group uses each in turn."""
     while linked:
-        still = [block for block in linked if block.make_local().library is not None and block.library is not None]
-        if len(still) == len(linked):
+        still_linked: list[Any] = []
+        for block in linked:
+            if block.make_local().library is not None and block.library is not None:
+                still_linked.append(block)
+        if len(still_linked) == len(linked):
             break
-        linked = still
+        linked = still_linked
+
     if linked:
         holder: Any = _data.node_groups.new(f"{RESERVED_PREFIX}holder", "ShaderNodeTree")
         for block in linked:
@@ -126,11 +152,13 @@ def _make_local(linked: list[Any]) -> None:
         _data.node_groups.remove(holder)
 
 
-def _keep(brought: Iterable[tuple[str, str]], kept: set[tuple[str, str]]) -> None:
-    """A link forgets who has a fake user. What nothing uses has one, or it would not be in the file."""
-    for kind, name in brought:
+def _restore_fake_users(keys: Iterable[tuple[str, str]], fake_users: set[tuple[str, str]]) -> None:
+    """Set the fake users, which linking loses: on replaced datablocks that had one, and on datablocks without other users.
+
+    The latter had a fake user in the file, since Blender would not have saved them otherwise."""
+    for kind, name in keys:
         block = _local(kind, name)
-        if (kind, name) in kept or not block.users:
+        if (kind, name) in fake_users or not block.users:
             block.use_fake_user = True
 
 
@@ -138,34 +166,35 @@ def _local(kind: str, name: str) -> Any:
     return getattr(_data, kind).get((name, None))
 
 
-def _use_own(path: Path) -> None:
-    """What came along because something new uses it is the unchanged rest, which the window has."""
+def _use_local_blocks(path: Path) -> None:
+    """Replace unchanged datablocks, which Blender linked only because a new one uses them, by the window's own datablocks."""
     for kind, block in list(fp.all_blocks()):
         library = block.library
         if library is None or Path(bpy.path.abspath(library.filepath)) != path:
             continue
-        own = _local(kind, block.name)
-        if own is not None:
-            block.user_remap(own)
+        local = _local(kind, block.name)
+        if local is not None:
+            block.user_remap(local)
 
 
-def _move(home: str, member: str, what: str) -> str:
+def _move(home: str, member: str, action: str) -> str:
+    """Link an object to a collection, or unlink it. Return the reason if that is impossible, and an empty string on success."""
     if home.startswith(MASTER):
-        collection = _data.scenes.get(home.removeprefix(MASTER))
+        scene = _data.scenes.get(home.removeprefix(MASTER))
+        collection = getattr(scene, "collection", None)
     else:
         collection = _local("collections", home)
-    if collection is not None and home.startswith(MASTER):
-        collection = collection.collection
     if collection is None:
         return f"there is no collection '{home}'"
+
     obj = _local("objects", member)
-    there = obj is not None and any(one == obj for one in collection.objects)
-    if what == REMOVED:
-        if there:
+    is_member = obj is not None and any(candidate == obj for candidate in collection.objects)
+    if action == REMOVED:
+        if is_member:
             collection.objects.unlink(obj)
         return ""
     if obj is None:
         return f"there is no object '{member}'"
-    if not there:
+    if not is_member:
         collection.objects.link(obj)
     return ""

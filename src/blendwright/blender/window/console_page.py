@@ -1,7 +1,7 @@
-"""From the button in the sidebar to the console in the person's browser: a fresh link, and a page that leads there. Without bpy.
+"""A local page that leads from the button in the sidebar to the console in the user's browser. This module does not use bpy.
 
-A browser is started with an address on its command line, which every user of a machine can read. So the link is not given to it but a file
-that only its owner can read, and that leads on to the link.
+A browser receives an address on its command line, which every user of a machine can read. The address is therefore not the secret
+link itself, but a page in a file that only its owner can read. The page redirects to the link.
 """
 
 import http.client
@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from blendwright.wire.console_door import KEY_HEADER, LINK, LINK_SECRET, LINKS, LOCAL_ADDRESS
 
-# Blender stands still meanwhile. A console on this machine answers in a few milliseconds.
-SECONDS = 3.0
-MOST_BYTES = 4096
+# The time to wait for the console. Blender is blocked meanwhile; a console on this machine answers within milliseconds.
+TIMEOUT_SECONDS = 3.0
+MAX_ANSWER_BYTES = 4096
 FILE = "console.html"
 PAGE = """<!doctype html>
 <meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Blendwright</title>
@@ -26,8 +26,9 @@ PAGE = """<!doctype html>
 
 
 def write_console_page(directory: Path, core: Mapping[str, Any]) -> str:
-    """The address of a page that leads into the console of this core, once. Raises OSError, in words for a person, where it cannot be
-    had. `directory` is readable for its owner alone."""
+    """Write a page to `directory` that opens the console of this core once, and return its address.
+
+    `directory` must be readable only by its owner. Raises OSError with a message for the user if the console gives no link."""
     link = _fresh_link(str(core.get("console", "")), str(core.get("console_key", "")))
     path = directory / FILE
     path.unlink(missing_ok=True)
@@ -39,31 +40,27 @@ def write_console_page(directory: Path, core: Mapping[str, Any]) -> str:
 
 def _fresh_link(address: str, key: str) -> str:
     if not LOCAL_ADDRESS.fullmatch(address):
-        raise OSError("it is not on this machine")
-    where = urlsplit(address)
-    # Not urllib's opener, which would ask a proxy of the person's for it.
-    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=SECONDS)
+        raise OSError("the console is not on this machine")
+    parts = urlsplit(address)
+    # `urllib.request` would use the user's proxy.
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=TIMEOUT_SECONDS)
+    answer: Any = None
     try:
-        # An act says which page it comes from; this one comes from the console's own side.
+        # The console accepts only requests whose Origin is its own page.
         headers = {"Origin": address.rstrip("/"), KEY_HEADER: key}
         connection.request("POST", LINKS, headers=headers)
-        answer = connection.getresponse()
-        told: Any
-        if answer.status == 200:
-            told = json.loads(answer.read(MOST_BYTES))
-        else:
-            told = None
+        response = connection.getresponse()
+        if response.status == 200:
+            answer = json.loads(response.read(MAX_ANSWER_BYTES))
     except (http.client.HTTPException, ValueError) as error:
-        raise OSError("what answers there is no console") from error
+        raise OSError(f"the server at {address} is not a console") from error
     finally:
         connection.close()
-    link: object
-    if isinstance(told, dict):
-        link = cast("dict[str, Any]", told).get("link")
-    else:
-        link = None
-    if not isinstance(link, str) or not link.startswith(address + LINK):
-        raise OSError("it gives no link")
-    if not LINK_SECRET.fullmatch(link.removeprefix(address + LINK)):
-        raise OSError("it gives no link")
+
+    link: object = None
+    if isinstance(answer, dict):
+        link = cast("dict[str, Any]", answer).get("link")
+    prefix = address + LINK
+    if not isinstance(link, str) or not link.startswith(prefix) or not LINK_SECRET.fullmatch(link.removeprefix(prefix)):
+        raise OSError("the console returned no link")
     return link

@@ -1,4 +1,4 @@
-"""What changes on the screen besides the scene: the panel is drawn again, and long work is told in the status bar."""
+"""The screen of the window: redraws of the panel, and the progress of long work in Blender's status bar."""
 
 from typing import Any
 
@@ -11,30 +11,30 @@ _data: Any = bpy.data
 
 
 class Display:
-    """Of one session; `clear` leaves the screen as it was."""
+    """The panel and status bar texts of one session. `clear` removes the text from the status bar."""
 
     def __init__(self, status: Status) -> None:
         self._status = status
-        self._is_telling = False
+        self._has_text = False
         _redraw_panels()
 
     def show(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Answers `window.show`."""
-        pressed = self._status.show(params)
+        """Show the status that a core sent with `window.show`, and return the user's answers since the last call."""
+        answers = self._status.show(params)
         if self._status.running:
-            self._tell(f"Blendwright: {self._status.activity()}")
+            self._set_status_text(f"Blendwright: {self._status.activity()}")
             _redraw_panels()
         else:
             self.clear()
-        return pressed
+        return answers
 
     def clear(self) -> None:
-        if self._is_telling:
-            self._tell(None)
+        if self._has_text:
+            self._set_status_text(None)
         _redraw_panels()
 
-    def _tell(self, text: str | None) -> None:
-        self._is_telling = text is not None
+    def _set_status_text(self, text: str | None) -> None:
+        self._has_text = text is not None
         for workspace in _data.workspaces:
             workspace.status_text_set(text)
 

@@ -1,4 +1,6 @@
-"""What happens to a window besides our requests: undo, redo, another file, saving. Registered with Blender while a core is attached."""
+"""Events in a window that the core did not cause: undo, redo, opening another file, saving.
+
+The handlers are registered with Blender while a core is attached."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -10,7 +12,10 @@ _handlers: Any = bpy.app.handlers
 
 
 class WindowEvents:
-    """Counts what is not ours, and calls back where something has to be done at once."""
+    """A counter of the user's undo, redo and load events, which also calls back at once.
+
+    `moved` is called after undo or redo, `loaded` after another file was opened, and `saving` before a save. `moved_count` counts
+    the first two kinds. Events within `own` are ignored."""
 
     def __init__(self, moved: Callable[[], None], loaded: Callable[[], None], saving: Callable[[], None]) -> None:
         self.moved_count = 0
@@ -20,7 +25,7 @@ class WindowEvents:
         self._registered: list[tuple[Any, Any]] = []
 
     def register(self) -> None:
-        # In this order on every Blender: (list, function). Functions of their own, since a method cannot be marked persistent.
+        # Each handler is a separate function, since a method cannot be marked as persistent.
         for name, act in (
             ("undo_post", self._undone),
             ("redo_post", self._undone),
@@ -41,7 +46,7 @@ class WindowEvents:
 
     @contextmanager
     def own(self) -> Generator[None]:
-        """Undo and saving in here are ours, and count for nothing."""
+        """Ignore all events for the length of the block, because Blendwright itself causes them."""
         self._is_own = True
         try:
             yield
@@ -63,7 +68,7 @@ class WindowEvents:
             self._loaded()
 
     def _fail_load(self) -> None:
-        """A file that cannot be read leaves what was open."""
+        """End the load: if Blender cannot read a file, the previous file stays open."""
         self.is_loading = False
 
     def _before_save(self) -> None:
@@ -72,7 +77,7 @@ class WindowEvents:
 
 
 def _persistent_function(act: Callable[[], None]) -> Callable[..., None]:
-    """One that stays when another file is opened."""
+    """Return a handler that stays registered when another file is opened."""
 
     def call(*_: Any) -> None:
         act()

@@ -1,4 +1,4 @@
-"""The worker's methods on a scene, as a window answers them: nothing that replaces what the person has open."""
+"""The worker's scene methods for a window, except methods that would replace the user's open file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,12 +17,12 @@ from blendwright.wire.window_methods import NOT_IN_A_WINDOW
 
 REFUSED = ("reset", "open", "swap", "export", "relocate_files", "read_back")
 CODE = "python.run"
-# They change the scene, or go by what is known of it from step to step.
+# Methods that change the scene or rely on state from earlier steps.
 IN_A_TURN = ("step", "bulk", "redo")
 
 
 class WindowSceneMethods(SceneMethods):
-    """Steps are taken in a turn only; what reads the scene is answered at any time."""
+    """The scene methods of a window. Methods that run steps need an open turn; methods that read the scene work at any time."""
 
     def __init__(self, scratch: Path, tools: Mapping[str, AnyTool], state: WindowState, turns: Turns) -> None:
         super().__init__(scratch, tools, state)
@@ -35,7 +35,7 @@ class WindowSceneMethods(SceneMethods):
         return handlers
 
     def hash(self, request: HashRequest) -> SceneHash:
-        """Outside a turn nothing is known from step to step."""
+        """Return the scene hash. Outside a turn, always recompute it, because the user may have changed the scene."""
         if self._turns.is_open and not request.get("full"):
             return {"hash": self._state.root()}
         return super().hash({"full": True})
@@ -55,14 +55,14 @@ class WindowSceneMethods(SceneMethods):
 
     def _require_possible(self, request: StepRequest) -> None:
         if request["tool"] == CODE:
-            raise Refused(NOT_IN_A_WINDOW, "code is not run in a person's window, but beside it")
+            raise Refused(NOT_IN_A_WINDOW, "code does not run in a user's window, but in a separate process")
         if request.get("rehearse") == Revert.MEMFILE.value or request.get("disposable"):
-            raise Refused(NOT_IN_A_WINDOW, "what only a copy of the scene can take is not done in a window")
+            raise Refused(NOT_IN_A_WINDOW, "a window does not run a step that needs a disposable copy of the scene")
         super()._require_possible(request)
 
 
 def _refusing(name: str) -> Handler:
     def refuse(params: dict[str, Any]) -> object:
-        raise Refused(NOT_IN_A_WINDOW, f"{name} would replace what the person has open")
+        raise Refused(NOT_IN_A_WINDOW, f"{name} would replace the file that the user has open")
 
     return refuse

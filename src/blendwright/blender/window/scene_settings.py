@@ -1,7 +1,7 @@
-"""Takes over the settings of scenes from a .blend file into the window's own scenes: frame range, render, world, units and the like.
+"""Transfer of scene settings from a .blend file to the window's scenes, such as frame range, render settings, world and units.
 
-A scene's datablock holds the window's own view of things and is never replaced, so its values are copied: those that the fingerprint
-covers, and no others. Lists (markers, keying sets, strips) are not. Whether all was copied the full fingerprint says.
+A scene's datablock holds the window's view state and is never replaced, so this module copies values. It copies the values that the
+fingerprint covers, except lists such as markers, keying sets and strips. The caller compares the full fingerprint to verify the result.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from blendwright.blender.fingerprint.identity import kind_of
 from blendwright.blender.fingerprint.type_layouts import BLOCK, OWNED_BLOCK, STRUCT
 from blendwright.blender.fingerprint.walk import Walk
 
-# One value allows another: a device its views, the end of a range its beginning, a file format its colours.
+# The number of times that the settings are copied, since a value may be accepted only after another one. For example, the end of
+# a frame range limits its start, and a file format decides the color modes.
 PASSES = 3
 LAYERS = "view_layers"
 
@@ -24,33 +25,35 @@ _data: Any = bpy.data
 
 
 def take_over_settings(path: Path, names: Iterable[str]) -> None:
-    """Give the scenes of these names the settings that they have in the file. What they point to must be in the window already."""
-    wanted = list(names)
-    if not wanted:
+    """Copy the settings of these scenes from the file. The window must already have the datablocks that the settings refer to."""
+    scene_names = list(names)
+    if not scene_names:
         return
-    with _data.temp_data() as other:
-        with other.libraries.load(str(path)) as (_, chosen):
-            chosen.scenes = list(wanted)
-        for name in wanted:
+    with _data.temp_data() as file_data:
+        with file_data.libraries.load(str(path)) as (_, target):
+            target.scenes = list(scene_names)
+        for name in scene_names:
             for _ in range(PASSES):
-                _copy(other.scenes[name], _data.scenes[name])
+                _copy(file_data.scenes[name], _data.scenes[name])
 
 
 def _copy(source: Any, target: Any) -> None:
     layout, _ = Walk({}, {}).layout_of(source)
     for name in (*layout.scalar_names, *layout.float_names, *layout.vector_names, *layout.flags, *layout.paths):
         _assign(source, target, name)
+
     for name, kind in zip(layout.part_names, layout.part_kinds, strict=True):
-        theirs: Any = getattr(source, name)
-        ours: Any = getattr(target, name)
+        source_part: Any = getattr(source, name)
+        target_part: Any = getattr(target, name)
         if name == LAYERS:
-            for layer in theirs:
-                if layer.name in ours:
-                    _copy(layer, ours[layer.name])
-        elif kind in (BLOCK, OWNED_BLOCK) and not _is_embedded(theirs, ours):
-            _put(target, name, _own(theirs))
-        elif kind == STRUCT and theirs is not None and ours is not None:
-            _copy(theirs, ours)
+            for layer in source_part:
+                if layer.name in target_part:
+                    _copy(layer, target_part[layer.name])
+        elif kind in (BLOCK, OWNED_BLOCK) and not _is_embedded(source_part, target_part):
+            _put(target, name, _window_block(source_part))
+        elif kind == STRUCT and source_part is not None and target_part is not None:
+            _copy(source_part, target_part)
+
     if layout.runtime:
         for name in layout.runtime & (_stored(source) | _stored(target)):
             _copy_group(getattr(source, name), getattr(target, name))
@@ -59,26 +62,27 @@ def _copy(source: Any, target: Any) -> None:
 
 
 def _copy_group(source: Any, target: Any) -> None:
-    """Settings that an add-on has defined, those of Cycles for one."""
+    """Copy the settings that an add-on has defined, for example the settings of Cycles."""
     for prop in source.bl_rna.properties:
         if prop.type not in ("POINTER", "COLLECTION"):
             _assign(source, target, prop.identifier)
 
 
 def _copy_custom(source: Any, target: Any, runtime: frozenset[str]) -> None:
-    theirs, ours = (set(each.keys()) - runtime for each in (source, target))
-    for name in ours - theirs:
+    source_names = set(source.keys()) - runtime
+    target_names = set(target.keys()) - runtime
+    for name in target_names - source_names:
         del target[name]
-    for name in theirs:
+    for name in source_names:
         value = source[name]
         if isinstance(value, bpy.types.ID):
-            target[name] = _own(value)
+            target[name] = _window_block(value)
         else:
             target[name] = _plain(value)
         try:
             target.id_properties_ui(name).update_from(source.id_properties_ui(name))
         except TypeError:
-            continue  # a kind of property of which nothing can be said
+            continue  # Properties of this type have no interface data.
 
 
 def _plain(value: Any) -> Any:
@@ -89,8 +93,8 @@ def _plain(value: Any) -> Any:
 
 
 def _stored(struct: Any) -> set[str]:
-    """The names of the groups of add-ons that are there: asking for another one would make it."""
-    # Apart since Blender 5.0, among the user's own properties before.
+    """Return the names of the stored property groups of add-ons. Reading any other group would create it."""
+    # Blender 5.0 and later store the groups separately; older versions store them among the custom properties.
     group: Any
     if hasattr(struct, "bl_system_properties_get"):
         group = struct.bl_system_properties_get()
@@ -101,12 +105,12 @@ def _stored(struct: Any) -> set[str]:
     return set(group.keys())
 
 
-def _is_embedded(theirs: Any, ours: Any) -> bool:
-    return any(block is not None and block.is_embedded_data for block in (theirs, ours))
+def _is_embedded(*blocks: Any) -> bool:
+    return any(block is not None and block.is_embedded_data for block in blocks)
 
 
-def _own(block: Any) -> Any:
-    """What the window has in the place of a datablock of the file."""
+def _window_block(block: Any) -> Any:
+    """Return the window's local datablock with the type and name of a datablock of the file; None if it does not exist."""
     if block is None:
         return None
     return getattr(_data, kind_of(block)).get((block.name, None))
@@ -120,10 +124,12 @@ def _assign(source: Any, target: Any, name: str) -> None:
 
 
 def _put(target: Any, name: str, value: Any) -> None:
-    there = getattr(target, name)
-    if (there[:] if hasattr(there, "foreach_get") else there) == value:
+    current = getattr(target, name)
+    if hasattr(current, "foreach_get"):
+        current = current[:]
+    if current == value:
         return
     try:
         setattr(target, name, value)
     except (AttributeError, TypeError, ValueError):
-        return  # read-only, or not allowed beside what else is set: the fingerprint says whether that matters
+        return  # The property is read-only, or invalid with the current settings. The fingerprint shows if that matters.

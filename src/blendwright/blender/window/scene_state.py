@@ -1,7 +1,7 @@
-"""The scene of a window: what `SceneState` is for a worker, without anything that a person would notice.
+"""The scene state of a window: a variant of `SceneState` that changes nothing which the user would notice.
 
-Nothing is reset and no preference touched. Blender's undo is the person's. Datablocks that no file keeps are hidden, so that the hash
-is that of the file, opened elsewhere.
+It resets nothing, changes no preference, and leaves Blender's undo to the user. It hides the datablocks that a saved file would lose,
+so that the hash equals that of the file opened elsewhere.
 """
 
 from pathlib import Path
@@ -20,7 +20,7 @@ WITH_TREES = ("node_groups", "materials", "worlds", "lights", "linestyles", "tex
 
 
 class WindowState(SceneState):
-    """One per attached core."""
+    """The scene state of a window. Each attached core has one."""
 
     owns_undo = False
 
@@ -31,27 +31,28 @@ class WindowState(SceneState):
 
     def refresh(self) -> None:
         self.hash_deferred()
-        self._look()
+        self._prepare_for_hash()
         super().refresh()
 
     def full_root(self) -> str:
-        self._look()
+        self._prepare_for_hash()
         return super().full_root()
 
     def reset(self) -> None:
         raise NotImplementedError("a window is never reset")
 
     def open(self, path: Path, *, full: bool = True, drop_unused: bool = False) -> None:
-        raise NotImplementedError("nothing is opened in a window")
+        raise NotImplementedError("a core never opens a file in a window")
 
     def save(self, path: Path) -> None:
-        """A copy, which changes neither the path of the person's file nor a preference. `compress` is left out: it would decide how
-        the person's own file is saved next."""
+        """Save a copy without changing the path of the user's file or a preference.
+
+        Does not pass `compress`, because that would decide how Blender saves the user's file next time."""
         self.leave_nothing()
         filepaths: Any = bpy.context.preferences.filepaths
         preferences: Any = bpy.context.preferences
         preview, dirty = filepaths.file_preview_type, preferences.is_dirty
-        filepaths.file_preview_type = "NONE"  # a picture of the window takes a second or two
+        filepaths.file_preview_type = "NONE"  # A preview image of the window takes one or two seconds.
         try:
             bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, check_existing=False, relative_remap=False)
         finally:
@@ -59,32 +60,36 @@ class WindowState(SceneState):
             preferences.is_dirty = dirty
 
     def leave_nothing(self) -> None:
-        """Remove everything of ours, tombstones and spacers: before the person's file is saved, and after every plan."""
+        """Remove Blendwright's tombstones and spacers. Called before the user's file is saved, and after every plan."""
         self.spacers.remove()
         self.purge()
 
     def remove_leftovers(self) -> list[str]:
-        """Remove what an undo of the person has brought back of ours. Returns the names of datablocks that begin like ours and are used."""
-        found = {block for _, block in fp.all_blocks() if block.name.startswith(RESERVED_PREFIX)}
-        if not found:
+        """Remove tombstones and spacers that the user's undo restored.
+
+        Returns the names of datablocks with a reserved name that the user's data uses. These are not removed."""
+        reserved = {block for _, block in fp.all_blocks() if block.name.startswith(RESERVED_PREFIX)}
+        if not reserved:
             return []
-        user_map: dict[Any, set[Any]] = _data.user_map(subset=found)
-        theirs = {block for block in found if block.use_fake_user or not user_map[block] <= found}
-        if found != theirs:
-            _data.batch_remove(found - theirs)
-        return sorted(block.name for block in theirs)
+        user_map: dict[Any, set[Any]] = _data.user_map(subset=reserved)
+        used = {block for block in reserved if block.use_fake_user or not user_map[block] <= reserved}
+        if reserved != used:
+            _data.batch_remove(reserved - used)
+        return sorted(block.name for block in used)
 
     def forget(self) -> None:
-        """Somebody else has moved Blender to another state: no reference holds any more."""
+        """Drop all references after the user moved Blender to another state, because they may dangle."""
         self.forget_names()
         self._updated_trees.clear()
 
-    def _look(self) -> None:
+    def _prepare_for_hash(self) -> None:
         self._update_trees()
         hide(block for block in unused_blocks() if not block.name.startswith(RESERVED_PREFIX))
 
     def _update_trees(self) -> None:
-        """Blender marks sockets as unavailable when a tree is next changed, or opened: here as in the file."""
+        """Update the node trees that were not updated yet, so that they equal the trees of the saved file.
+
+        Blender marks sockets as unavailable only when it changes or opens a tree."""
         for kind in WITH_TREES:
             for owner in getattr(_data, kind):
                 uid = owner.session_uid

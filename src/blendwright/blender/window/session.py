@@ -1,7 +1,8 @@
-"""One core and one window: the requests that a window answers, and the turns in which plans change it.
+"""The session of one core with one window: the requests that the window answers, and the turns in which plans change it.
 
-The window is a peer, not a cache. A plan has a turn: `window.begin` reads the whole scene anew, `window.end` leaves one undo step and
-nothing of ours. What the person undoes, redoes or opens in between ends the turn, and what was queued for it is refused.
+The window is a peer and not a cache. A plan runs in a turn. `window.begin` hashes the complete scene again, and `window.end` leaves a
+single undo step and none of Blendwright's temporary data. If the user undoes, redoes or opens a file in between, the turn ends and
+the window refuses the queued requests.
 """
 
 import os
@@ -31,19 +32,19 @@ from blendwright.wire.package_version import PACKAGE_MISMATCH
 from blendwright.wire.window_methods import DETACHED
 
 DROPPED = "dropped"
-# The first request was `window.attach`, which came before this package.
+# The id of the first request, `window.attach`, which the extension answers before this package is loaded.
 ATTACHED_ID = 1
 
 
 class WindowSession:
-    """From the moment at which a core is attached until it hangs up, the person disconnects, or another file is opened."""
+    """A session that lasts until the attached core hangs up, the user disconnects, or another file is opened."""
 
     def __init__(self, core: dict[str, Any]) -> None:
         self.status = Status()
         self.status.show({"core": core})
         self._display = Display(self.status)
         self.ended: str | None = None
-        # Our own: what a core saves and exports here never meets a file of the person's.
+        # A private directory, so that files which a core saves or exports never overwrite a file of the user.
         self.scratch = Path(tempfile.mkdtemp(prefix="blendwright-window-"))
         state = WindowState()
         self._events = WindowEvents(moved=self._moved, loaded=self._loaded, saving=state.leave_nothing)
@@ -67,23 +68,23 @@ class WindowSession:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a request waits for the window to be ready: `retry` before anything else is taken."""
+        """True while a request waits for the window to be ready. The pump must then call `retry` before `take`."""
         return self._conversation.is_waiting
 
     def take(self, body: bytes) -> list[bytes]:
-        """Run one request; the answers that go out now."""
+        """Run one request and return the answers to send now."""
         return self._in_window(lambda: self._conversation.receive(body))
 
     def retry(self) -> list[bytes]:
         return self._in_window(self._conversation.retry)
 
     def drop_waiting(self) -> list[bytes]:
-        """The core does not wait any longer for the request that waits."""
+        """Drop the request that waits for the window, because the core no longer waits for it, and return its answer."""
         self._turns.stop_waiting()
-        return self._in_window(lambda: self._conversation.drop(DROPPED, "nobody waits for this request any more"))
+        return self._in_window(lambda: self._conversation.drop(DROPPED, "the core no longer waits for this request"))
 
     def answer_pending(self) -> list[bytes]:
-        """The answers of steps that wait to be hashed: before Blender goes on with anything else."""
+        """Hash the steps that wait for hashing and return their answers. Call it before control returns to Blender."""
         if self._conversation.has_pending:
             return self._in_window(self._conversation.answer_pending)
         return []
@@ -92,15 +93,15 @@ class WindowSession:
         return self._conversation.must_answer_pending()
 
     def refusal(self, request_id: int | None) -> bytes:
-        """The answer to a request that comes after the end."""
+        """Return the answer to a request that arrives after the session ended."""
         return error_answer(request_id, DETACHED, self.ended or "the window was disconnected")
 
     def console_page(self) -> str:
-        """The address of a page that leads into the console of the core, once. Raises OSError where there is none to be had."""
+        """Return the address of a page that opens the console of the core once. Raises OSError if the console gives no link."""
         return write_console_page(self.scratch, self.status.core)
 
     def close(self) -> None:
-        """Leave the window as if nobody had been here."""
+        """End the session: remove handlers, temporary data, texts on the screen, and the scratch directory."""
         self._events.unregister()
         if self.ended is None:
             self._turns.abandon()
@@ -110,7 +111,7 @@ class WindowSession:
 
     @staticmethod
     def _in_window(act: Callable[[], list[bytes]]) -> list[bytes]:
-        """With a window in the context, as operators want it: in a timer there is none."""
+        """Call `act` with a window in the context. Operators need one, and a timer provides none."""
         windows = readiness.windows()
         if not windows or bpy.context.window is not None:
             return act()
@@ -128,7 +129,7 @@ class WindowSession:
 
 
 def _advising(hello: Handler) -> Handler:
-    """What is loaded stays loaded: after an update of the package only a new Blender has the new one."""
+    """Add advice to a version mismatch: Blender keeps the loaded package, so the user must restart Blender after an update."""
 
     def say_hello(params: dict[str, Any]) -> object:
         try:
@@ -142,12 +143,11 @@ def _advising(hello: Handler) -> Handler:
 
 
 def attach(params: dict[str, Any]) -> tuple[WindowSession, dict[str, Any]]:
-    """Begin with a core whose token was checked; the answer to its `window.attach`."""
+    """Start a session with a core whose token the extension has checked. Return it with the answer to `window.attach`."""
     core: object = params.get("core")
+    about: dict[str, Any] = {}
     if isinstance(core, dict):
         about = cast("dict[str, Any]", core)
-    else:
-        about = {}
     session = WindowSession(about)
     answer = {"ok": True, "pid": os.getpid(), "blender": bpy.app.version_string, "scratch": str(session.scratch)}
     return session, answer

@@ -1,6 +1,5 @@
-"""The turns of plans in a window: beginning when nothing is going on, ending with one undo step, and going back."""
+"""The turns of plans in a window: starting while the user does nothing else, ending with one undo step, and reverting."""
 
-import itertools
 import os
 from pathlib import Path
 from time import monotonic
@@ -20,18 +19,19 @@ BUSY = "window_busy"
 NO_TURN = "no_turn"
 TURN_OPEN = "turn_open"
 CANNOT_TAKE_BACK = "cannot_take_back"
-# How long anything but a beginning waits for the person to finish what they are in the middle of.
-PATIENCE = 5.0
-LONGEST_WAIT = 60.0
+# The time in seconds that every method except `window.begin` waits for the user to finish a current activity.
+PATIENCE_SECONDS = 5.0
+# The longest wait in seconds that a core may request from `window.begin`.
+MAX_WAIT_SECONDS = 60.0
 PREFIX = "Blendwright: "
-# Of what a menu shows.
-LONGEST_LABEL = 60
+# The longest label of an undo step in Blender's menu.
+MAX_LABEL_CHARACTERS = 60
 
 _ops: Any = bpy.ops
 
 
 class Turns:
-    """Whose turn it is, and what the scene was when it began."""
+    """The methods that start, end and revert turns, with the state of the current turn: its first hash and its label."""
 
     def __init__(self, state: WindowState, events: WindowEvents, status: Status, resident: frozenset[str]) -> None:
         self._state = state
@@ -65,6 +65,7 @@ class Turns:
         answer = {"hash": "", "reasons": reasons, "file": bpy.data.filepath, "moved": self._events.moved_count}
         if reasons:
             return answer
+
         bpy.context.view_layer.update()
         self._state.leave_nothing()
         reserved = self._state.remove_leftovers()
@@ -93,7 +94,7 @@ class Turns:
         before = self._began_with
         with self._events.own():
             self._state.leave_nothing()
-            # Edits since the last push survive an undo: the dirty state is pushed first.
+            # An undo does not revert edits since the last undo step, so push these edits as a step first.
             pushed = _ops.ed.undo_push(message=f"{PREFIX}taken back") == {"FINISHED"}
             if pushed:
                 _undo(_ops.ed.undo)
@@ -103,18 +104,16 @@ class Turns:
             if pushed:
                 _undo(_ops.ed.redo)
                 self._refresh()
-        message = (
-            "undo in the window does not lead back to where the plan began: the person has worked on, or undo is off"
-        )
-        raise Refused(CANNOT_TAKE_BACK, message)
+        message = "undo in the window does not restore the scene from before the plan"
+        raise Refused(CANNOT_TAKE_BACK, f"{message}: the user has edited the scene since, or undo is switched off")
 
     def save(self, params: dict[str, Any]) -> dict[str, Any]:
         path = Path(_text(params, "path"))
         if not path.is_absolute():
             raise Refused("malformed_request", "path must be absolute")
         if os.path.lexists(path):
-            # The person's own file may be this one; what is a pipe would be waited for.
-            raise Refused("malformed_request", "path must not be there yet")
+            # The path may be the user's file, and saving to a pipe would block.
+            raise Refused("malformed_request", "path must not exist yet")
         self.require_calm()
         with self._events.own():
             self._state.save(path)
@@ -122,21 +121,22 @@ class Turns:
         return {"hash": self._state.root()}
 
     def bring(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Take over what is different in a file; where that does not lead to the hash, `problem` says so, and the core takes the turn
-        back."""
+        """Transfer the changes in a file to the window.
+
+        `problem` of the answer is the reason if the window does not get the expected hash. The core then reverts the turn."""
         self.require_open()
         self.require_calm()
         changes: list[list[str]] = params["changes"]
         problem = bring(self._state, _file(params), changes)
         root = self._state.root()
         if not problem and root != params.get("after"):
-            problem = "what is in the window then is not what was made"
+            problem = "the scene in the window differs from the scene that was transferred"
         return {"hash": root, "problem": problem}
 
     def load(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Open a file because the person asked for it on the command line. What was open and not saved is kept beside it."""
+        """Open a file because the user requested it on the command line. Unsaved work is first saved next to that file."""
         if self._began_with is not None:
-            raise Refused(TURN_OPEN, "a plan is going on in the window")
+            raise Refused(TURN_OPEN, "a plan is running in the window")
         file = _file(params)
         self.require_calm()
         with self._events.own():
@@ -144,13 +144,13 @@ class Turns:
                 self._state.save(_free_name(file))
             _ops.wm.open_mainfile(filepath=str(file), load_ui=False, use_scripts=False)
             if bpy.app.background:
-                _ops.ed.undo_push(message="Original")  # as a Blender with a screen does by itself
+                _ops.ed.undo_push(message="Original")  # A Blender with a screen does this automatically.
             self._refresh()
         return {"hash": self._state.root()}
 
     def _step_through_history(self, move: Any) -> dict[str, Any]:
         if self._began_with is not None:
-            raise Refused(TURN_OPEN, "a plan is going on in the window")
+            raise Refused(TURN_OPEN, "a plan is running in the window")
         self.require_calm()
         with self._events.own():
             _undo(move)
@@ -158,41 +158,41 @@ class Turns:
             self._refresh()
         return {"hash": self._state.root()}
 
-    # ------------------------------------------------------------------ what holds for a turn
+    # ------------------------------------------------------------------ conditions for a turn
 
     @property
     def is_open(self) -> bool:
-        """Whether a plan has begun, and nobody else has moved the window since."""
+        """True if a plan has a turn and the user has not moved the window to another state since."""
         return self._began_with is not None and not self._is_stale
 
     def require_open(self) -> None:
-        """Before whatever goes by what the turn has seen."""
+        """Raise Refused unless a turn is open and its state is still valid."""
         if self._began_with is None:
-            raise Refused(NO_TURN, "no plan has begun in the window: window.begin comes first")
+            raise Refused(NO_TURN, "no plan has a turn in the window: call window.begin first")
         if self._is_stale:
-            raise Refused(MOVED, "the person has pressed undo or redo, or opened a file, since the plan began")
+            raise Refused(MOVED, "the user has pressed undo or redo, or opened a file, since the plan began")
 
     def require_calm(self) -> None:
-        """Wait for the person to finish what they have begun between two steps; in edit mode a step would lose data."""
+        """Raise NotYet while the user is busy, and Refused after PATIENCE_SECONDS. For example, a step in edit mode would lose data."""
         reasons = readiness.is_busy(self._resident)
         if not reasons:
             self._waits_until = None
-        elif self._may_wait(PATIENCE):
+        elif self._may_wait(PATIENCE_SECONDS):
             raise NotYet
         else:
             self._waits_until = None
             raise Refused(BUSY, "; ".join(reasons))
 
     def moved(self) -> None:
-        """Somebody else has moved Blender to another state."""
+        """Mark the turn as stale after the user moved Blender to another state."""
         self._is_stale = True
         self._state.forget()
 
     def abandon(self) -> None:
-        """The core is gone in the middle of whatever it did."""
+        """Close the turn after the core disappeared, and leave its work so far as an undo step."""
         self._state.leave_nothing()
         if self._began_with is not None and not self._is_stale and self._state.root() != self._began_with:
-            # What was done so far is the person's to keep or to take back, with one key.
+            # The user can keep this work, or undo it with a single key.
             _ops.ed.undo_push(message=f"{PREFIX}{self._status.turn} (not finished)")
             self._status.note_unfinished()
         self._close()
@@ -200,7 +200,7 @@ class Turns:
     def _close(self) -> None:
         self._began_with = None
         self._status.turn = None
-        # The person may remove anything from now on.
+        # From now on the user may remove any datablock.
         self._state.forget_names()
 
     def _refresh(self) -> None:
@@ -216,14 +216,14 @@ class Turns:
         self._waits_until = None
 
     def _may_wait(self, seconds: float) -> bool:
-        """Whether it is worth asking again: for so many seconds since the first time."""
+        """Return True until this many seconds have passed since the first call for the current request."""
         if self._waits_until is None:
             self._waits_until = monotonic() + seconds
         return monotonic() < self._waits_until
 
 
 def _undo(move: Any) -> None:
-    """What Ctrl-Z does. An operator that refuses (there is nothing to undo) raises; then nothing has moved."""
+    """Call Blender's undo or redo operator. It raises RuntimeError if there is nothing to undo; the scene is then unchanged."""
     try:
         move()
     except RuntimeError:
@@ -233,27 +233,32 @@ def _undo(move: Any) -> None:
 def _text(params: dict[str, Any], name: str) -> str:
     value = params.get(name)
     if not isinstance(value, str) or not value:
-        raise Refused("malformed_request", f"{name} must be a text")
+        raise Refused("malformed_request", f"{name} must be a non-empty string")
     if name == "label":
-        return one_line(value, LONGEST_LABEL)
+        return one_line(value, MAX_LABEL_CHARACTERS)
     return value
 
 
 def _file(params: dict[str, Any]) -> Path:
-    """One that Blender can read: a pipe would be waited for."""
+    """Return the path of the file to read. Refuses anything but a regular file, since reading a pipe would block."""
     path = Path(_text(params, "path"))
     if not path.is_absolute() or not path.is_file():
-        raise Refused("malformed_request", "path must be absolute, and that of a file")
+        raise Refused("malformed_request", "path must be the absolute path of a file")
     return path
 
 
 def _free_name(file: Path) -> Path:
-    names = (file.with_name(f"{file.stem}-before{count or ''}{file.suffix}") for count in itertools.count())
-    return next(path for path in names if not os.path.lexists(path))
+    """Return the first free path of the form `<name>-before<number>` next to the file."""
+    path = file.with_name(f"{file.stem}-before{file.suffix}")
+    count = 0
+    while os.path.lexists(path):
+        count += 1
+        path = file.with_name(f"{file.stem}-before{count}{file.suffix}")
+    return path
 
 
 def _seconds(params: dict[str, Any]) -> float:
     wait = params.get("wait", 0)
-    if isinstance(wait, bool) or not isinstance(wait, int | float) or not 0 <= wait <= LONGEST_WAIT:
-        raise Refused("malformed_request", f"wait must be seconds, at most {LONGEST_WAIT:g}")
+    if isinstance(wait, bool) or not isinstance(wait, int | float) or not 0 <= wait <= MAX_WAIT_SECONDS:
+        raise Refused("malformed_request", f"wait must be a number of seconds from 0 to {MAX_WAIT_SECONDS:g}")
     return float(wait)

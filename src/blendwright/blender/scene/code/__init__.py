@@ -1,1 +1,1 @@
-"""Code from callers and code that scenes carry."""
+"""Python code from callers, and code that scenes carry."""

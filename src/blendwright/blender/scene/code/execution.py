@@ -1,6 +1,6 @@
-"""Foreign code, run here and now: its output caught, its errors told with the line that raised them.
+"""The execution of a caller's Python code in this process: it captures the output and reports errors with their line.
 
-Holds nothing back by itself: whoever asks has chosen a process that may be lost, or a person has allowed the code.
+This module confines nothing. The caller runs it in a process that may be lost, or a person has approved the code.
 """
 
 import contextlib
@@ -18,10 +18,11 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 from blendwright.wire.methods import PRINTED_FILE
 
-# How tracebacks call the code, instead of a file.
+# The file name of the code in tracebacks.
 CODE = "<code>"
-LONGEST_MESSAGE = 500
-LONGEST_TAIL = 1000
+# The longest exception text, and the longest end of the output, that an error quotes; in characters.
+MAX_MESSAGE_CHARACTERS = 500
+MAX_TAIL_CHARACTERS = 1000
 
 
 class CodeExecution(SceneReader):
@@ -35,12 +36,12 @@ class CodeExecution(SceneReader):
             program = compile(code, CODE, "exec", dont_inherit=True)
             caught = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed)
             with pinned_sources(seed), caught[0], caught[1], warnings.catch_warnings():
-                # What a later Blender will not have any more is no concern of code that is run once.
+                # Code that runs once need not work in a later Blender.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 exec(program, {"__name__": "__main__", "files": files})
             self._state.reject_reserved_names()
         except BaseException as error:
-            # An outermost place: code may raise anything, and SystemExit among it must not end the worker.
+            # The code may raise anything, and a SystemExit must not end the worker.
             raise _code_error(error, printed.text()) from None
         finally:
             printed.close()
@@ -55,10 +56,12 @@ class CodeExecution(SceneReader):
 
 
 class _CappedOutput(io.TextIOBase):
-    """Keeps the beginning of what is written, in a file too: the core reads it there when the process did not live to answer."""
+    """A text stream that keeps the first `limit` characters in memory and in a file.
 
-    def __init__(self, most: int, file: Path) -> None:
-        self._most = most
+    If the process ends before it answers, the core reads the output from the file."""
+
+    def __init__(self, limit: int, file: Path) -> None:
+        self._limit = limit
         self._file = file.open("wb", buffering=0)
         self._parts: list[str] = []
         self._size = 0
@@ -68,12 +71,12 @@ class _CappedOutput(io.TextIOBase):
         return True
 
     def write(self, text: str, /) -> int:
-        part = text[: self._most - self._size]
+        part = text[: self._limit - self._size]
         self.cut = self.cut or len(part) < len(text)
         if part:
             self._parts.append(part)
             self._size += len(part)
-            # What the code did to the file, or to the disk, is its own loss; so is what a thread of it prints later.
+            # Ignore errors if the code damaged the file or filled the disk, or if one of its threads prints later.
             with contextlib.suppress(OSError, ValueError):
                 self._file.write(part.encode("utf-8", "replace"))
         return len(text)
@@ -83,31 +86,32 @@ class _CappedOutput(io.TextIOBase):
         super().close()
 
     def text(self) -> str:
-        # A lone surrogate cannot be told as JSON.
+        # JSON cannot represent a lone surrogate.
         return "".join(self._parts).encode("utf-8", "replace").decode()
 
 
 def _code_error(error: BaseException, printed: str) -> StepError:
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == CODE]
+    line = None
     if isinstance(error, SyntaxError) and error.filename == CODE:
         line = error.lineno
     else:
-        line = (lines or [None])[-1]
-    message = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_MESSAGE]
+        for frame in traceback.extract_tb(error.__traceback__):
+            if frame.filename == CODE:
+                line = frame.lineno
+
+    position = ""
     if line is not None:
         position = f"line {line}: "
-    else:
-        position = ""
+    message = " ".join(f"{type(error).__name__}: {error}".split())[:MAX_MESSAGE_CHARACTERS]
+    tail = ""
     if printed.strip():
-        tail = f". It had printed: {printed[-LONGEST_TAIL:].strip()}"
-    else:
-        tail = ""
-    cure = "Correct the code; nothing of it stands."
-    return StepError.of(Fault.EXECUTION_FAILED, f"{position}the code raised {message}{tail}", at="/code", cure=cure)
+        tail = f". It had printed: {printed[-MAX_TAIL_CHARACTERS:].strip()}"
+    fix = "Correct the code; all its changes were reverted."
+    return StepError.of(Fault.EXECUTION_FAILED, f"{position}the code raised {message}{tail}", at="/code", cure=fix)
 
 
 def protect_unused() -> None:
-    """Give datablocks without users a fake user: Blender would drop them when it saves."""
+    """Give a fake user to every local datablock without users, since Blender does not save datablocks without users."""
     for _, block in fp.all_blocks():
         if block.users == 0 and block.library is None:
             block.use_fake_user = True

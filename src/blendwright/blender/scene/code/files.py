@@ -1,6 +1,7 @@
-"""Files that code was given: how it finds them, and what becomes of the paths that it leaves in the scene.
+"""The declared files of a code step: how the code finds their copies, and how paths to the copies leave the scene.
 
-The copies are gone with the process that ran the code: what was loaded from one is packed into the scene, which then names no file.
+The copies disappear with the process that ran the code. Data that the code loaded from a copy is packed into the scene, which
+then refers to no file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,38 +19,46 @@ PACKABLE = ("images", "sounds", "fonts")
 
 
 class CodeFiles(dict[str, str]):
-    """Where each declared file is, by its path. An end of the path will do, such as the name, where it fits only one."""
+    """A mapping from the declared path of each file to the path of its copy.
 
-    def __init__(self, places: Mapping[str, str]) -> None:
-        super().__init__(places)
+    A key may also be the end of a declared path, such as the file name, if it fits only one file."""
+
+    def __init__(self, copies: Mapping[str, str]) -> None:
+        super().__init__(copies)
 
     def __missing__(self, path: str) -> str:
         wanted = Path(path).parts
-        fitting = [place for name, place in self.items() if wanted and Path(name).parts[-len(wanted) :] == wanted]
-        if len(fitting) == 1:
-            return fitting[0]
-        names = ", ".join(sorted(Path(name).name for name in self)) or "none"
-        if fitting:
-            which = "fits several of them"
+        matches: list[str] = []
+        for declared, copy in self.items():
+            if wanted and Path(declared).parts[-len(wanted) :] == wanted:
+                matches.append(copy)
+
+        if len(matches) == 1:
+            return matches[0]
+        names = ", ".join(sorted(Path(declared).name for declared in self)) or "none"
+        if matches:
+            problem = "fits several of them"
         else:
-            which = "is not among them"
-        raise KeyError(f"'{path}' {which}; declared files: {names}")
+            problem = "is not among them"
+        raise KeyError(f"'{path}' {problem}; declared files: {names}")
 
 
 def render_outputs() -> dict[str, str]:
-    """Where each scene renders to."""
+    """Return the render output path of each scene, by the scene's name."""
     return {scene.name: scene.render.filepath for scene in _data.scenes}
 
 
 def restore_render_outputs(before: Mapping[str, str], scratch: Path) -> None:
-    """A scene that code had render to one of the files renders again to where it did before."""
+    """Restore the render output path of every scene that the code pointed at a file below `scratch`."""
     for scene in _data.scenes:
         if _is_below(scene.render.filepath, scratch):
             scene.render.filepath = before.get(scene.name, "")
 
 
 def take_in_loaded_files(scratch: Path) -> None:
-    """Pack what was loaded from the files, and forget where it was. Raises StepError for what cannot be packed."""
+    """Pack every datablock that was loaded from a file below `scratch`, and clear its path.
+
+    Raises StepError if Blender cannot pack one."""
     for kind, block in _loaded(scratch):
         if block.packed_file is None:
             try:
@@ -57,11 +66,12 @@ def take_in_loaded_files(scratch: Path) -> None:
             except RuntimeError as error:
                 reason = " ".join(str(error).removeprefix("Error:").split())
                 name = Path(block.filepath).name
-                message = f"'{block.name}' among the {kind} is of the file '{name}', which cannot be packed: {reason}"
-                cure = "Declare the file in files, beside those that name it, or remove the datablock."
-                raise StepError.of(Fault.EXECUTION_FAILED, message, at="/code", cure=cure) from error
+                source = f"was loaded from the file '{name}', which cannot be packed"
+                message = f"'{block.name}' among the {kind} {source}: {reason}"
+                fix = "Declare the file in `files`, in addition to the files that refer to it, or remove the datablock."
+                raise StepError.of(Fault.EXECUTION_FAILED, message, at="/code", cure=fix) from error
         if kind == "images":
-            # Written raw: the other way reads the file anew.
+            # Setting `filepath` would read the file again; `filepath_raw` does not.
             block.filepath_raw = ""
             for packed in block.packed_files:
                 packed.filepath = ""

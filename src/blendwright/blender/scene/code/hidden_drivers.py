@@ -1,6 +1,6 @@
 """Drivers on F-curves that are not in `animation_data.drivers`.
 
-An F-curve of an action or of an NLA strip has the same pointer to a driver as a driver curve, and Blender saves, loads and evaluates it.
+An F-curve of an action or of an NLA strip has the same pointer to a driver as a driver curve. Blender saves, loads and evaluates it.
 Neither Blender's interface nor its API can put a driver there, so such a driver was written by code that patches memory or a file.
 No scene with one is accepted, whatever the type of the driver.
 """
@@ -42,16 +42,14 @@ def hidden_driver_problem(blocks: Iterable[tuple[str, Any]]) -> str:
     if not locations:
         return ""
     named = ", ".join(locations[:MAX_LISTED_LOCATIONS])
-    more = len(locations) - MAX_LISTED_LOCATIONS
-    if more > 0:
-        rest = f" and {more} more"
-    else:
-        rest = ""
-    return f"drivers are hidden on F-curves where Blender never puts one: {named}{rest}"
+    unlisted_count = len(locations) - MAX_LISTED_LOCATIONS
+    if unlisted_count > 0:
+        named += f" and {unlisted_count} more"
+    return f"drivers are hidden on F-curves where Blender never puts one: {named}"
 
 
 def animated_parts(block: Any) -> Iterator[Any]:
-    """Yield a datablock and its embedded node tree: each can have animation data of its own. A scene's collection can have none."""
+    """Yield a datablock and its embedded node tree. Each can have separate animation data; a scene's root collection has none."""
     yield block
     tree = getattr(block, "node_tree", None)
     if tree is not None:

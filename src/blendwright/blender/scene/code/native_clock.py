@@ -1,6 +1,6 @@
-"""The clock that a native library reads by the C function `time`: replaced for that library alone, in the memory of this process.
+"""A replacement of the C function `time` for a single native library, made in the memory of this process.
 
-numpy reads it for `datetime64('now')` and nowhere else; no name in Python leads there. Linux only, where libraries are ELF files.
+numpy calls `time` only for `datetime64('now')`, and no Python name leads to that call. Linux only, where libraries are ELF files.
 """
 
 import contextlib
@@ -20,12 +20,12 @@ SYMBOL_SIZE = 24
 READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
 
 _Time = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_void_p)
-# A thread may still be in one after it was put back.
+# Every replacement stays alive, since a thread may still run it after the original function was restored.
 _replacements: list[object] = []
 
 
 class _LoadedLibrary(ctypes.Structure):
-    """`struct dl_phdr_info`, as far as it is needed."""
+    """The first fields of `struct dl_phdr_info`."""
 
     _fields_ = (
         ("base", ctypes.c_uint64),
@@ -37,13 +37,15 @@ class _LoadedLibrary(ctypes.Structure):
 
 @contextlib.contextmanager
 def replaced_clock(library: str, seconds: Callable[[], int]) -> Generator[None]:
-    """Let `time` of this library, a loaded file, return what `seconds` does, until the block ends."""
+    """Make `time` in the library with this path return the value of `seconds()` until the block ends.
 
-    def time(place: int | None) -> int:
-        now = seconds()
-        if place:
-            ctypes.c_long.from_address(place).value = now
-        return now
+    This process must have loaded the library. Raises OSError if its function table cannot be made writable."""
+
+    def time(address: int | None) -> int:
+        current = seconds()
+        if address:
+            ctypes.c_long.from_address(address).value = current
+        return current
 
     replacement = _Time(time)
     _replacements.append(replacement)
@@ -63,11 +65,11 @@ def replaced_clock(library: str, seconds: Callable[[], int]) -> Generator[None]:
 
 
 def _slots(library: Path, function: bytes) -> Iterator[int]:
-    """Where the library keeps the address of a function that it has from elsewhere."""
+    """Yield the addresses at which the library stores the pointer to an imported function."""
     base, dynamic = _dynamic_section(library)
 
-    def place(tag: int) -> int:
-        # The loader of most systems has put addresses in the place of offsets.
+    def address(tag: int) -> int:
+        # The loader of most systems has already replaced the offsets by addresses.
         if dynamic[tag] >= base:
             return dynamic[tag]
         return dynamic[tag] + base
@@ -75,15 +77,16 @@ def _slots(library: Path, function: bytes) -> Iterator[int]:
     for table, size in ((JUMPS, SIZE_OF_JUMPS), (RELOCATIONS, SIZE_OF_RELOCATIONS)):
         if table not in dynamic:
             continue
-        for offset, kind, _ in RELOCATION.iter_unpack(ctypes.string_at(place(table), dynamic[size])):
-            symbol = place(SYMBOLS) + SYMBOL_SIZE * (kind >> 32)
+        for offset, kind, _ in RELOCATION.iter_unpack(ctypes.string_at(address(table), dynamic[size])):
+            symbol = address(SYMBOLS) + SYMBOL_SIZE * (kind >> 32)
             name = ctypes.c_uint32.from_address(symbol).value
-            if name and ctypes.string_at(place(STRINGS) + name) == function:
+            if name and ctypes.string_at(address(STRINGS) + name) == function:
                 yield base + offset
 
 
 def _dynamic_section(library: Path) -> tuple[int, dict[int, int]]:
-    found: list[tuple[int, dict[int, int]]] = []
+    """Return the load address of the library and the entries of its dynamic section by tag."""
+    sections: list[tuple[int, dict[int, int]]] = []
 
     @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_LoadedLibrary), ctypes.c_size_t, ctypes.c_void_p)
     def visit(pointer: "ctypes._Pointer[_LoadedLibrary]", size: int, data: int | None) -> int:  # pyright: ignore[reportPrivateUsage]
@@ -93,10 +96,10 @@ def _dynamic_section(library: Path) -> tuple[int, dict[int, int]]:
         headers = ctypes.string_at(loaded.headers, loaded.count * PROGRAM_HEADER.size)
         for kind, _, _, start, _, _, length, _ in PROGRAM_HEADER.iter_unpack(headers):
             if kind == DYNAMIC_SEGMENT:
-                section = ctypes.string_at(loaded.base + start, length)
-                found.append((loaded.base, dict(ENTRY.iter_unpack(section))))
+                content = ctypes.string_at(loaded.base + start, length)
+                sections.append((loaded.base, dict(ENTRY.iter_unpack(content))))
         return 1
 
     ctypes.CDLL(None).dl_iterate_phdr(visit, None)
-    (section,) = found
+    (section,) = sections
     return section

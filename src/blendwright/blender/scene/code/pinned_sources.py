@@ -1,7 +1,7 @@
-"""What code could ask for a number that nobody foresees, pinned: the clock begins at one moment, entropy comes from the seed.
+"""Fixed sources of time and randomness for a caller's code: the clock starts at a fixed moment, and entropy comes from the seed.
 
-All of it is put back when the code has ended, since a process may go on afterwards. What no name leads to (addresses of objects, the
-number of the process) stays as it is: where determinism is demanded, the code is run in two processes and what it did is compared.
+All sources are restored when the code ends, since the process may continue. Values that no name leads to stay variable, such as
+object addresses and the process id. Where determinism is required, the engine runs the code in two processes and compares the results.
 """
 
 import contextlib
@@ -19,9 +19,9 @@ from mathutils import noise
 
 from blendwright.blender.scene.code.native_clock import replaced_clock
 
-# 2000-01-01, midnight.
+# The start of the pinned clock: 2000-01-01, midnight UTC, in nanoseconds.
 START_NS = 946_684_800 * 10**9
-# So much later it is with every look at the clock: whoever waits for it to go on does not wait for ever.
+# Nanoseconds by which every reading advances the clock, so that code which waits for a later time ends.
 TICK_NS = 1_000_000
 CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime")
 BROKEN_DOWN = {"gmtime": time.gmtime, "localtime": time.localtime, "ctime": time.ctime}
@@ -32,7 +32,7 @@ _datetime = datetime.datetime
 
 @contextlib.contextmanager
 def pinned_sources(seed: int) -> Generator[None]:
-    """In the whole process, until the block ends."""
+    """Pin clocks and random numbers of the whole process until the block ends."""
     with contextlib.ExitStack() as undo:
         undo.callback(random.setstate, random.getstate())
         undo.callback(numpy.random.set_state, numpy.random.get_state())
@@ -48,32 +48,37 @@ def _pin_entropy(undo: contextlib.ExitStack, stream: random.Random) -> None:
         return stream.randbytes(size)
 
     def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
-        _seed(self, stream.getrandbits(256) if a is None else a, version)
+        if a is None:
+            a = stream.getrandbits(256)
+        _seed(self, a, version)
 
     def seed_noise(value: int) -> None:
-        # Blender takes the time for a seed of 0, and when it starts.
+        # Blender uses the time as the seed when it starts, and in place of a seed of 0.
         _seed_noise(value or stream.randrange(1, 1 << 31))
 
     for module in (os, sys.modules[os.name]):
         _replace(undo, module, urandom=stream.randbytes, getrandom=getrandom)
-    _replace(
-        undo, random, _urandom=stream.randbytes
-    )  # where SystemRandom, `secrets` and the seeds of numpy have it from
+    # SystemRandom, `secrets` and the seeds of numpy read this name.
+    _replace(undo, random, _urandom=stream.randbytes)
     _replace(undo, random.Random, seed=seed)
-    _replace(undo, random, seed=getattr(random, "_inst").seed)  # noqa: B009 - no name that others should use
+    _replace(undo, random, seed=getattr(random, "_inst").seed)  # noqa: B009 - a private name
     _replace(undo, noise, seed_set=seed_noise)
     seed_noise(0)
 
 
 class _Clock:
+    """A clock that starts at START_NS and advances by TICK_NS with each reading.
+
+    Readings ignore their arguments, since `clock_gettime` takes the id of a clock."""
+
     def __init__(self) -> None:
         self._ns = START_NS
 
-    def ns(self, *which: object) -> int:
+    def ns(self, *_clock_id: object) -> int:
         self._ns += TICK_NS
         return self._ns
 
-    def seconds(self, *which: object) -> float:
+    def seconds(self, *_clock_id: object) -> float:
         return self.ns() / 10**9
 
     def whole_seconds(self) -> int:
@@ -91,7 +96,9 @@ def _pin_clock(undo: contextlib.ExitStack, clock: _Clock) -> None:
         _replace(undo, time, **{name: _from(clock.seconds, read)})
 
     def strftime(form: str, moment: Any = None) -> str:
-        return _strftime(form, time.localtime() if moment is None else moment)
+        if moment is None:
+            moment = time.localtime()
+        return _strftime(form, moment)
 
     _replace(undo, time, sleep=clock.sleep, strftime=strftime, asctime=_from(time.localtime, _asctime))
     _replace(undo, datetime, datetime=_pinned_datetime(clock))
@@ -104,20 +111,26 @@ def _pin_clock(undo: contextlib.ExitStack, clock: _Clock) -> None:
         undo.enter_context(replaced_clock(str(library), clock.whole_seconds))
 
 
-def _from(now: Callable[[], Any], read: Callable[[Any], Any]) -> Callable[..., Any]:
+def _from(current: Callable[[], Any], read: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return a variant of `read` whose argument defaults to `current()`."""
+
     def reading(moment: Any = None) -> Any:
-        return read(now() if moment is None else moment)
+        if moment is None:
+            moment = current()
+        return read(moment)
 
     return reading
 
 
-class _Kind(type):
+class _DatetimeType(type):
+    """The metaclass of the pinned datetime class: instances of the real class count as its instances."""
+
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, _datetime)
 
 
 def _pinned_datetime(clock: _Clock) -> type:
-    class PinnedDatetime(_datetime, metaclass=_Kind):
+    class PinnedDatetime(_datetime, metaclass=_DatetimeType):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
             return cls.fromtimestamp(clock.seconds(), tz)
@@ -130,8 +143,9 @@ def _pinned_datetime(clock: _Clock) -> type:
     return PinnedDatetime
 
 
-def _replace(undo: contextlib.ExitStack, place: Any, **functions: Any) -> None:
+def _replace(undo: contextlib.ExitStack, owner: Any, **functions: Any) -> None:
+    """Replace the attributes that `owner` has, and register their restoration with `undo`."""
     for name, function in functions.items():
-        if hasattr(place, name):
-            undo.callback(setattr, place, name, getattr(place, name))
-            setattr(place, name, function)
+        if hasattr(owner, name):
+            undo.callback(setattr, owner, name, getattr(owner, name))
+            setattr(owner, name, function)

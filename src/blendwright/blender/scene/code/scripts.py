@@ -1,7 +1,7 @@
 """Code that a scene carries: texts that register themselves, scripted drivers, style modules, OSL scripts.
 
-Responsible for: taking all of it out of reach for the length of a save, so that no file from here runs anything where it is opened,
-and putting everything back as it was. The texts themselves stay in the file, as plain text. Nothing here ever runs them.
+This module disables that code for the length of a save and restores it afterwards, so that a saved file runs nothing where
+somebody opens it. The texts themselves stay in the file as plain text. This module never runs them.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -18,50 +18,55 @@ from blendwright.tool_api.file_port import Carried
 from blendwright.util.canonical import digest
 from blendwright.wire.methods import ActiveItem
 
-# What makes a node or a camera run an OSL script, in the order in which it is put back: with neither text nor file there is
-# nothing to compile.
+# The properties that make a node or a camera run an OSL script, with the values that disable it. The order matters for restoring:
+# with neither text nor file there is nothing to compile.
 OSL_NODE = {"script": None, "filepath": "", "bytecode": "", "bytecode_hash": ""}
 OSL_CAMERA = {f"custom_{name}": value for name, value in OSL_NODE.items() if name != "script"} | {"custom_shader": None}
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One piece of code: the datablock that holds it, and the writes that silence it."""
+    """A piece of code: the datablock that holds it, and the writes (struct, property, value) that disable it."""
 
     block: Any
-    what: Carried
+    carried: Carried
     writes: tuple[tuple[Any, str, Any], ...]
 
 
 @contextmanager
 def silenced(touch: Callable[[fp.Key], None]) -> Generator[list[Carried]]:
-    """Nothing in the scene runs by itself; yields what was silenced. `touch` is told of every datablock that is written to.
+    """Disable all code in the scene for the length of the block, and yield a list of it.
 
-    Raises StepError if the scene hides a driver, which cannot be silenced."""
+    Calls `touch` for every datablock that it writes. Raises StepError if the scene hides a driver, which cannot be disabled."""
     refuse_hidden_drivers("")
     scripts = list(_scripts())
     for script in scripts:
         touch(fp.key_of(script.block))
-    writes = [write for script in scripts for write in script.writes]
+    writes: list[tuple[Any, str, Any]] = []
+    for script in scripts:
+        writes += script.writes
     before = [(target, name, getattr(target, name)) for target, name, _ in writes]
     try:
         _write(writes)
-        yield [script.what for script in scripts]
+        yield [script.carried for script in scripts]
     finally:
         _write(before[::-1])
 
 
 def active_content() -> list[ActiveItem]:
-    """Every piece of code and every file that the scene names, each with a digest of its content: to recognise what is new."""
-    items: list[ActiveItem] = [
-        cast("ActiveItem", asdict(script.what) | {"digest": _digest(script)}) for script in _scripts()
-    ]
-    named = {(entry["kind"], entry["name"], entry["path"]) for entry in external_files.paths()}
-    named |= {
-        (kind, block.name, path) for kind, block in _blocks_in_file() for path in path_properties.file_paths(block)
-    }
-    for kind, name, path in sorted(entry for entry in named if not path_properties.is_default_path(entry[2])):
-        items.append({"what": "external file", "kind": kind, "name": name, "where": path, "digest": ""})
+    """Return all code, external files and libraries of the scene. Digests of the content let a caller recognize new items."""
+    items: list[ActiveItem] = []
+    for script in _scripts():
+        items.append(cast("ActiveItem", asdict(script.carried) | {"digest": _digest(script)}))
+
+    referenced = {(entry["kind"], entry["name"], entry["path"]) for entry in external_files.paths()}
+    for kind, block in _blocks_in_file():
+        for path in path_properties.file_paths(block):
+            referenced.add((kind, block.name, path))
+    for kind, name, path in sorted(referenced):
+        if not path_properties.is_default_path(path):
+            items.append({"what": "external file", "kind": kind, "name": name, "where": path, "digest": ""})
+
     packed = _packed()
     libraries: Any = bpy.data.libraries
     for library in libraries:
@@ -78,7 +83,9 @@ def active_content() -> list[ActiveItem]:
 
 
 def _packed() -> dict[int, list[list[str]]]:
-    """What is packed of each library, by its session id: another content under the same name is another library."""
+    """Return the packed datablocks of each library with their hashes, by the session id of the library.
+
+    They are part of its digest: a library with the same name and other content must count as new."""
     packed: dict[int, list[list[str]]] = {}
     for kind, block in _blocks_in_file():
         if block.library is not None:
@@ -101,7 +108,7 @@ def _text_of(value: Any) -> str:
 
 
 def _write(writes: Sequence[tuple[Any, str, Any]]) -> None:
-    """Cycles compiles a script whenever it is set; another engine lets it be."""
+    """Set the properties while another render engine is active, because Cycles compiles a script whenever it is assigned."""
     if not writes:
         return
     render: Any = bpy.context.scene.render
@@ -115,24 +122,25 @@ def _write(writes: Sequence[tuple[Any, str, Any]]) -> None:
 
 
 def _scripts() -> Iterator[Script]:
-    """What is linked from other files is not ours to write to, and is not in the file; unless it is packed into it."""
     for kind, block in _blocks_in_file():
-        yield from _of_block(kind, block)
+        yield from _scripts_of(kind, block)
 
 
 def _blocks_in_file() -> Iterator[tuple[str, Any]]:
-    """Also linked datablocks that are packed into the file, which Blender can do from 5.0 on."""
+    """Yield the kind and datablock of everything that the scene's file contains.
+
+    These are local datablocks and, from Blender 5.0 on, linked ones that are packed into the file."""
     for kind, block in fp.all_blocks():
         if block.library is None or getattr(block, "is_linked_packed", False):
             yield kind, block
 
 
-def _of_block(kind: str, block: Any) -> Iterator[Script]:
+def _scripts_of(kind: str, block: Any) -> Iterator[Script]:
     if kind == "texts" and block.use_module:
         yield _script(block, "registered text", "", {"use_module": False}, block)
     if kind == "scenes":
         yield from _style_modules(block)
-    if kind == "cameras" and any(getattr(block, name, value) != value for name, value in OSL_CAMERA.items()):
+    if kind == "cameras" and _differs(block, OSL_CAMERA):
         yield _script(block, "OSL script", "", OSL_CAMERA, block)
     for owner in animated_parts(block):
         yield from _drivers(block, owner)
@@ -141,19 +149,25 @@ def _of_block(kind: str, block: Any) -> Iterator[Script]:
 
 def _drivers(block: Any, owner: Any) -> Iterator[Script]:
     data = getattr(owner, "animation_data", None)
-    for curve in data.drivers if data is not None else ():
+    if data is None:
+        return
+    for curve in data.drivers:
         driver = curve.driver
-        # A simple expression (numbers, variables, arithmetic) is evaluated by Blender itself and never reaches Python.
+        # Blender evaluates a simple expression (numbers, variables, arithmetic) itself; it never reaches Python.
         if driver.type == "SCRIPTED" and not driver.is_simple_expression:
-            # Without code there is nothing to compute: the property keeps the value it has.
+            # Without code there is nothing to compute, so the property keeps its current value.
             writes = ((curve, "mute", True), (driver, "expression", ""), (driver, "type", "AVERAGE"))
             yield Script(block, _carried(block, "scripted driver", f"{curve.data_path}[{curve.array_index}]"), writes)
 
 
 def _osl_nodes(block: Any, owner: Any) -> Iterator[Script]:
     for node in getattr(owner, "nodes", ()):
-        if node.bl_idname == "ShaderNodeScript" and any(getattr(node, name) != OSL_NODE[name] for name in OSL_NODE):
+        if node.bl_idname == "ShaderNodeScript" and _differs(node, OSL_NODE):
             yield _script(block, "OSL script", node.name, OSL_NODE, node)
+
+
+def _differs(target: Any, values: dict[str, Any]) -> bool:
+    return any(getattr(target, name, value) != value for name, value in values.items())
 
 
 def _style_modules(scene: Any) -> Iterator[Script]:

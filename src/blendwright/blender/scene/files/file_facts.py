@@ -1,4 +1,4 @@
-"""What objects hold that a file of them must hold as well: faces, places, UV maps, materials and the pictures on them. Only reads."""
+"""Facts about objects that an exported file must reproduce: faces, bounds, UV maps, materials and textures. This module only reads."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -8,13 +8,13 @@ import numpy as np
 from blendwright.wire.file_facts import FileFacts, TextureFacts
 
 SURFACES = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
-# Inputs of a Principled BSDF that formats of other programs have a place for.
+# Inputs of a Principled BSDF that formats of other programs can store.
 INPUTS = ("Base Color", "Metallic", "Roughness", "Normal", "Emission Color")
 SURFACE = "Surface"
 
 
 class _Bounds:
-    """The box around points, in as many dimensions as they have."""
+    """The bounding box of points with any number of dimensions."""
 
     def __init__(self) -> None:
         self._low: Any = None
@@ -36,12 +36,12 @@ class _Bounds:
     def corners(self) -> tuple[list[float], list[float]]:
         if self._low is None:
             return [], []
-        return [float(each) for each in self._low], [float(each) for each in self._high]
+        return self._low.tolist(), self._high.tolist()
 
 
 def facts_of(depsgraph: Any, objects: Iterable[Any]) -> FileFacts:
-    """Measure objects as the dependency graph sees them."""
-    chosen = {obj.session_uid for obj in objects}
+    """Measure objects and their instances as the dependency graph evaluates them, in world space."""
+    object_ids = {obj.session_uid for obj in objects}
     shapes: list[str] = []
     unmapped: set[str] = set()
     materials: dict[str, list[TextureFacts]] = {}
@@ -54,10 +54,11 @@ def facts_of(depsgraph: Any, objects: Iterable[Any]) -> FileFacts:
         else:
             owner = instance.object
         obj = instance.object
-        if owner.original.session_uid not in chosen or obj.type not in SURFACES:
+        if owner.original.session_uid not in object_ids or obj.type not in SURFACES:
             continue
         if not instance.is_instance and obj.original.session_uid in tessellated:
             continue
+
         mesh = obj.to_mesh()
         if mesh is not None and len(mesh.polygons):
             mesh.calc_loop_triangles()
@@ -68,11 +69,18 @@ def facts_of(depsgraph: Any, objects: Iterable[Any]) -> FileFacts:
             for layer in mesh.uv_layers:
                 uv_box.add(_coordinates(layer, len(mesh.loops)))
             uv_maps += len(mesh.uv_layers)
-            used = _used_materials(obj, mesh)
-            materials |= {each.name: list(textures_of(each)) for each in used if each.name not in materials}
-            if not mesh.uv_layers and any(materials[each.name] for each in used):
+            has_textures = False
+            for material in _used_materials(obj, mesh):
+                if material.name not in materials:
+                    materials[material.name] = list(textures_of(material))
+                has_textures = has_textures or bool(materials[material.name])
+            if has_textures and not mesh.uv_layers:
                 unmapped.add(obj.name)
         obj.to_mesh_clear()
+
+    textures: list[TextureFacts] = []
+    for name in sorted(materials):
+        textures += materials[name]
     low, high = box.corners
     uv_low, uv_high = uv_box.corners
     return {
@@ -86,27 +94,28 @@ def facts_of(depsgraph: Any, objects: Iterable[Any]) -> FileFacts:
         "uv_high": uv_high,
         "unmapped": sorted(unmapped),
         "materials": sorted(materials),
-        "textures": [texture for name in sorted(materials) for texture in materials[name]],
+        "textures": textures,
     }
 
 
 def _tessellated(depsgraph: Any) -> frozenset[int]:
-    """Texts and curves whose faces the graph has as well, as a mesh that stands where they stand: each face counts once."""
-    return frozenset(
-        instance.parent.original.session_uid
-        for instance in depsgraph.object_instances
-        if instance.is_instance
-        and instance.object.type == "MESH"
-        and instance.parent.type != "MESH"
-        and instance.object.original == instance.parent.original
-    )
+    """Return the session ids of texts and curves that the graph also lists as a mesh instance of themselves.
+
+    Their faces must count only once."""
+    session_ids: set[int] = set()
+    for instance in depsgraph.object_instances:
+        if not instance.is_instance or instance.object.type != "MESH" or instance.parent.type == "MESH":
+            continue
+        if instance.object.original == instance.parent.original:
+            session_ids.add(instance.parent.original.session_uid)
+    return frozenset(session_ids)
 
 
 def _positions(mesh: Any, matrix: Any) -> Any:
     values = np.empty(len(mesh.vertices) * 3, np.float32)
     mesh.vertices.foreach_get("co", values)
-    place: Any = np.array(matrix, np.float64)
-    return values.reshape(-1, 3).astype(np.float64) @ place[:3, :3].T + place[:3, 3]
+    world: Any = np.array(matrix, np.float64)
+    return values.reshape(-1, 3).astype(np.float64) @ world[:3, :3].T + world[:3, 3]
 
 
 def _coordinates(layer: Any, corners: int) -> Any:
@@ -122,39 +131,47 @@ def _open_edges(mesh: Any) -> int:
 
 
 def _used_materials(obj: Any, mesh: Any) -> list[Any]:
-    """The materials of a shape's faces; slots that no face has are in no file."""
+    """Return the materials that faces of the mesh use. Exporters drop slots without faces."""
     indices = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("material_index", indices)
     slots = [slot.material for slot in obj.material_slots] or list(mesh.materials)
-    return [slots[index] for index in np.unique(indices) if index < len(slots) and slots[index] is not None]
+    materials: list[Any] = []
+    for index in np.unique(indices):
+        if index < len(slots) and slots[index] is not None:
+            materials.append(slots[index])
+    return materials
 
 
 def textures_of(material: Any) -> Iterator[TextureFacts]:
-    """The pictures that reach the inputs of a material's shader; those that reach its surface by another way count for `Surface`."""
+    """Yield the first picture that reaches each input of the material's Principled shaders.
+
+    For a material without such a shader, yield the first picture that reaches its surface, as the input `Surface`."""
     tree = material.node_tree
     if tree is None:
-        output = None
-    else:
-        output = tree.get_output_node("ALL")
+        return
+    output = tree.get_output_node("ALL")
     if output is None or not output.inputs[SURFACE].is_linked:
         return
+
     shaders = [node for node in _upstream(output.inputs[SURFACE]) if node.type == "BSDF_PRINCIPLED"]
     by_input: dict[str, Any] = {}
     for shader in shaders:
         for name in INPUTS:
             socket = shader.inputs.get(name)
-            for image in () if socket is None else _images(_upstream(socket)):
-                by_input.setdefault(name, image)
+            if socket is not None:
+                for image in _images(_upstream(socket)):
+                    by_input.setdefault(name, image)
     if not shaders:
         for image in _images(_upstream(output.inputs[SURFACE])):
             by_input.setdefault(SURFACE, image)
+
     for name, image in by_input.items():
         width, height = image.size
         yield {"material": material.name, "input": name, "image": image.name, "width": width, "height": height}
 
 
 def _upstream(socket: Any) -> Iterator[Any]:
-    """The nodes that a socket gets its value from, whichever way."""
+    """Yield every node that directly or indirectly feeds a socket, except muted nodes and the nodes behind them."""
     seen: set[int] = set()
     waiting = [link.from_node for link in socket.links]
     while waiting:
@@ -163,7 +180,8 @@ def _upstream(socket: Any) -> Iterator[Any]:
             continue
         seen.add(node.as_pointer())
         yield node
-        waiting += [link.from_node for each in node.inputs for link in each.links]
+        for node_input in node.inputs:
+            waiting += [link.from_node for link in node_input.links]
 
 
 def _images(nodes: Iterable[Any], depth: int = 0) -> Iterator[Any]:

@@ -1,7 +1,7 @@
-"""Paths that an importer or an append left in what it made: as they are meant in the file that was read, from where that file lies.
+"""Paths in imported or appended datablocks, converted to absolute paths relative to the original file's location.
 
-An importer reads a copy in the worker's scratch, so it writes paths of the scratch, or paths that are relative to it or to the current
-directory. Such a path is right for as long as the process lives, and Blender writes it differently into the next file.
+An importer reads a copy in the worker's scratch directory. It therefore writes paths of the scratch directory, or paths relative to
+it or to the current directory. They are valid only while the process lives, and Blender writes them differently into the next file.
 """
 
 import os
@@ -18,33 +18,35 @@ WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
 def make_absolute(new: Sequence[tuple[str, Any]], staged: Path, origin: Path) -> None:
-    """Give datablocks that came from a file in `staged`, a copy of one in `origin`, paths that hold anywhere on the machine."""
-    came = {block.session_uid for _, block in new}
+    """Make the paths in new datablocks absolute. They came from a copy in the directory `staged` of a file in the directory `origin`."""
+    new_ids = {block.session_uid for _, block in new}
 
     def absolute(block: Any, path: str) -> str | None:
-        if path and block.session_uid in came:
+        if path and block.session_uid in new_ids:
             return _absolute(path, str(staged), str(origin))
         return None
 
     external_files.visit(absolute, packed=True)
     for kind, block in new:
-        # Where a packed file came from is in none of Blender's lists.
-        for packed in block.packed_files if kind == "images" else ():
+        if kind != "images":
+            continue
+        # Blender's list of paths omits the source path of a packed file.
+        for packed in block.packed_files:
             if packed.filepath:
                 packed.filepath = _absolute(packed.filepath, str(staged), str(origin))
 
 
 def _absolute(path: str, staged: str, origin: str) -> str:
     if WINDOWS_PATH.match(path):
-        return path  # of another machine
+        return path  # The path belongs to another machine.
     if path.startswith("//"):
-        # Relative to the scene's own file, which an append has made of it.
+        # An append made the path relative to the file of the current scene.
         path = bpy.path.abspath(path)
-    for place in (staged, os.path.realpath(staged)):
-        if path.startswith(place + os.sep):
-            return os.path.normpath(origin + path[len(place) :])
-        # What leads out of the folder by `..` was meant from where the file lies.
-        scratch = os.path.dirname(os.path.dirname(place))  # noqa: PTH120 - plain texts throughout
+    for directory in (staged, os.path.realpath(staged)):
+        if path.startswith(directory + os.sep):
+            return os.path.normpath(origin + path[len(directory) :])
+        # A path that leads out of the copy's directory by `..` is relative to the original file.
+        scratch = os.path.dirname(os.path.dirname(directory))  # noqa: PTH120 - strings throughout
         if os.path.normpath(path).startswith(scratch + os.sep):
-            return os.path.normpath(os.path.join(origin, os.path.relpath(path, place)))  # noqa: PTH118
+            return os.path.normpath(os.path.join(origin, os.path.relpath(path, directory)))  # noqa: PTH118
     return os.path.normpath(os.path.join(origin, path.replace("\\", "/")))  # noqa: PTH118

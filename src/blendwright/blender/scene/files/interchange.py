@@ -1,11 +1,11 @@
-"""Files of other formats, in and out: the operators that Blender offers nothing else for.
+"""Import and export of files in other formats, by Blender's operators.
 
-Responsible for: calling them so that they depend on nothing but their arguments and touch one file. Which names may arrive is
-the tool's to judge.
+This module calls the operators so that they depend only on their arguments and touch a single file. The tool decides which names
+an import may bring.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,7 +27,7 @@ from blendwright.wire.file_facts import FileFacts
 
 _ops: Any = bpy.ops
 
-# Options that not every Blender version knows are dropped where they are unknown.
+# Operator and options by format. `_call` drops options that the current Blender version does not support.
 IMPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
     "gltf": ("import_scene.gltf", {"import_scene_as_collection": False, "import_scene_extras": False}),
     "obj": ("wm.obj_import", {"mtl_name_collision_mode": "MAKE_UNIQUE"}),
@@ -39,7 +39,7 @@ IMPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
          "import_textures_mode": "IMPORT_PACK", "tex_name_collision_mode": "USE_EXISTING"},
     ),
     "fbx": (
-        # Blender 5.0 has a new importer; there the old one fails on lights.
+        # In Blender 5.0 the old importer fails on lights, and a new one exists.
         "wm.fbx_import" if bpy.app.version >= (5, 0, 0) else "import_scene.fbx",
         {"use_image_search": False, "mtl_name_collision_mode": "MAKE_UNIQUE"},
     ),
@@ -58,7 +58,7 @@ EXPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
         "wm.usd_export",
         {"export_textures": False, "export_textures_mode": "KEEP", "relative_paths": False, "convert_world_material": False},
     ),
-    # Modifiers as the viewport shows them, as in the other formats.
+    # Export modifiers as the viewport shows them, as the other formats do.
     "fbx": (
         "export_scene.fbx",
         {"path_mode": "COPY", "embed_textures": True, "use_mesh_modifiers_render": False, "add_leaf_bones": False,
@@ -66,16 +66,17 @@ EXPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "alembic": ("wm.alembic_export", {"evaluation_mode": "VIEWPORT", "as_background_job": False}),
 }  # fmt: skip
-# What a profile changes: a game engine wants triangles, a printer millimetres.
+# Export options by profile and format. For example, a game engine needs triangles, and a 3D printer needs millimeters.
 PROFILE_EXPORTS: dict[tuple[str, str], dict[str, Any]] = {
     ("game", "fbx"): {"use_triangles": True, "mesh_smooth_type": "FACE"},
     ("film", "usd"): {"evaluation_mode": "VIEWPORT"},
     ("print", "stl"): {"global_scale": 1000.0, "use_scene_unit": False},
 }
 PROFILE_IMPORTS: dict[tuple[str, str], dict[str, Any]] = {("print", "stl"): {"global_scale": 0.001}}
-# The one form of USD that holds its pictures.
-WITH_PICTURES = {"export_textures": True, "export_textures_mode": "NEW", "relative_paths": True}
-ENDINGS = {
+# Options for USDZ, the only form of USD that contains its textures.
+USDZ_OPTIONS = {"export_textures": True, "export_textures_mode": "NEW", "relative_paths": True}
+# File suffix by Blender's name of the image format.
+IMAGE_SUFFIXES = {
     "JPEG": ".jpg",
     "OPEN_EXR": ".exr",
     "HDR": ".hdr",
@@ -122,8 +123,11 @@ class Interchange(SceneReader):
         return [Arrival(Kind(kind), name, origin or name) for kind, name, origin in names]
 
     def _origin(self, staged: str) -> Path:
-        """The directory of the file that the core has copied to `staged`."""
-        return next((Path(named).parent for named, copy in self._files.items() if copy == staged), Path(staged).parent)
+        """Return the directory of the original file that the core copied to `staged`."""
+        for original, copy in self._files.items():
+            if copy == staged:
+                return Path(original).parent
+        return Path(staged).parent
 
     def file_facts(self, objects: Sequence[Any]) -> FileFacts:
         return facts_of(self.depsgraph(), objects)
@@ -134,9 +138,9 @@ class Interchange(SceneReader):
         if form != "blend":
             _export(path, form, objects or (), profile)
             return ()
-        # A file must not carry tombstones.
+        # A file must not contain tombstones.
         self._state.purge()
-        # What is touched is hashed again after the step: a scene that was not put back as it was would not be kept.
+        # The step hashes touched datablocks again, so it fails if the scene was not restored.
         with silenced(self.undo_log.touch) as carried:
             if objects is None:
                 self._state.save(Path(path))
@@ -146,7 +150,9 @@ class Interchange(SceneReader):
 
 
 def _import_with_original_names(tracker: ImportTracker, import_once: Callable[[], None]) -> dict[int, str]:
-    """Import; when a name may have been taken, once more with the way cleared. Returns original names by session id."""
+    """Import, and import again with the names free if a datablock of the scene may have occupied a name.
+
+    Returns the original names of the new datablocks that were renamed, by session id."""
     import_once()
     suspects = tracker.suspects()
     if not suspects:
@@ -159,24 +165,26 @@ def _import_with_original_names(tracker: ImportTracker, import_once: Callable[[]
 
 def _import(path: str, form: str, options: Mapping[str, Any] = MappingProxyType({})) -> None:
     layer = bpy.context.view_layer
-    # Importers link to the active collection, which may be one that an excluded layer hides.
+    # Importers link to the active collection, and an excluded layer may hide that one.
     layer.active_layer_collection = layer.layer_collection
-    name, usual = IMPORTERS[form]
+    name, default_options = IMPORTERS[form]
     caches: Any = bpy.data.cache_files
     caches_before = {cache.session_uid for cache in caches}
-    _call(name, filepath=path, **{**usual, **options})
-    # Only what moves is read from the file again; of the rest Blender notes where it came from.
-    bpy.data.batch_remove([each for each in caches if each.session_uid not in caches_before and not each.users])
+    _call(name, filepath=path, **{**default_options, **options})
+
+    # Only animated data uses its cache file; remove the cache files that Blender created without users.
+    unused_caches = [cache for cache in caches if cache.session_uid not in caches_before and not cache.users]
+    bpy.data.batch_remove(unused_caches)
 
 
 def _append(path: str, contents: Mapping[Kind, Sequence[str]]) -> list[Any]:
-    """Append datablocks with all that they need; returns the collections among those requested."""
+    """Append datablocks with everything that they need, and return the requested collections."""
     libraries: Any = bpy.data.libraries
     libraries_before = {library.session_uid for library in libraries}
     with bpy.data.libraries.load(path, link=False) as (_, target):
         for kind, names in contents.items():
             setattr(target, kind.value, list(names))
-    # Blender keeps a record of where it appended from; the place is the worker's scratch and means nothing later.
+    # Blender keeps a library that records the source of the append. That path is in the worker's scratch directory and soon invalid.
     for library in list(libraries):
         if library.session_uid not in libraries_before and not library.users_id:
             libraries.remove(library)
@@ -184,7 +192,7 @@ def _append(path: str, contents: Mapping[Kind, Sequence[str]]) -> list[Any]:
 
 
 def read_back(path: str, form: str, profile: str) -> FileFacts:
-    """What a file holds, brought into the scene of this process, which is used up by it."""
+    """Import a file into the scene of this process and return the facts about it. The process cannot be used for another scene."""
     with reporting_broken_file(path):
         _import(path, form, PROFILE_IMPORTS.get((profile, form), {}))
     bpy.context.view_layer.update()
@@ -192,39 +200,49 @@ def read_back(path: str, form: str, profile: str) -> FileFacts:
 
 
 def _export(path: str, form: str, objects: Sequence[Any], profile: str | None) -> None:
-    """Exporters know selection, visibility or a collection; only the last can be had without touching the scene."""
+    """Export objects through a temporary collection.
+
+    Exporters can also filter by selection or visibility, but setting these would change the scene."""
     group: Any = bpy.data.collections.new(EXPORT_COLLECTION)
     try:
         for obj in objects:
             group.objects.link(obj)
         name, options = EXPORTERS[form]
         options = options | PROFILE_EXPORTS.get((profile or "", form), {})
-        options |= WITH_PICTURES if path.endswith(".usdz") else {}
-        with _named_textures() if form == "fbx" else nullcontext(), _kept_channels():
+        if path.endswith(".usdz"):
+            options |= USDZ_OPTIONS
+        with ExitStack() as temporary:
+            if form == "fbx":
+                temporary.enter_context(_named_textures())
+            temporary.enter_context(_preserved_channels())
             _call(name, filepath=path, check_existing=False, collection=group.name, **options)
     finally:
         bpy.data.collections.remove(group)
 
 
 @contextmanager
-def _kept_channels() -> Generator[None]:
-    """Have every animated object where it was: while the GLB exporter goes through tracks, it puts objects back to where constraints
-    have them (5.2)."""
+def _preserved_channels() -> Generator[None]:
+    """Restore the transform channels of every animated local object after the block.
+
+    The GLB exporter of Blender 5.2 moves objects to where their constraints place them while it visits animation tracks."""
     objects: Any = bpy.data.objects
-    animated = [obj for obj in objects if obj.library is None and obj.animation_data is not None]
-    kept = [(obj, [tuple(getattr(obj, name)) for name in CHANNELS]) for obj in animated]
+    saved: list[tuple[Any, str, tuple[float, ...]]] = []
+    for obj in objects:
+        if obj.library is None and obj.animation_data is not None:
+            saved += [(obj, name, tuple(getattr(obj, name))) for name in CHANNELS]
     try:
         yield
     finally:
-        for obj, values in kept:
-            for name, value in zip(CHANNELS, values, strict=True):
-                if tuple(getattr(obj, name)) != value:
-                    setattr(obj, name, value)
+        for obj, name, value in saved:
+            if tuple(getattr(obj, name)) != value:
+                setattr(obj, name, value)
 
 
 @contextmanager
 def _named_textures() -> Generator[None]:
-    """Give every packed or generated image a file of its own name: FBX embeds one content for each path, and these may have none."""
+    """Give every packed or generated image a distinct file path for the length of the block.
+
+    FBX embeds one content per path, and such images may have no path."""
     paths: dict[Any, str] = {}
     images: Any = bpy.data.images
     written: list[Path] = []
@@ -233,17 +251,19 @@ def _named_textures() -> Generator[None]:
             generated = image.source == "GENERATED" and image.packed_file is None
             if image.library is not None or image.type in RESULTS or not (generated or image.packed_file):
                 continue
-            if generated:
-                ending = ".png"
-            else:
-                ending = ENDINGS.get(image.file_format, ".png")
-            stem = bpy.path.clean_name(image.name).removesuffix(ending.replace(".", "_"))
-            name = f"{stem or 'image'}{f'_{number}' if number else ''}{ending}"
+            suffix = ".png"
+            if not generated:
+                suffix = IMAGE_SUFFIXES.get(image.file_format, ".png")
+            stem = bpy.path.clean_name(image.name).removesuffix(suffix.replace(".", "_")) or "image"
+            if number:
+                stem = f"{stem}_{number}"
+            name = f"{stem}{suffix}"
+
             paths[image] = image.filepath_raw
             if generated:
-                written.append(_write_generated(image, name))
-            if generated:
-                image.filepath_raw = str(written[-1])
+                file = _write_generated(image, name)
+                written.append(file)
+                image.filepath_raw = str(file)
             else:
                 image.filepath_raw = f"//{name}"
         yield
@@ -255,7 +275,9 @@ def _named_textures() -> Generator[None]:
 
 
 def _write_generated(image: Any, name: str) -> Path:
-    """A file with the pixels of an image that are computed. Of a copy: an image that is saved is another sort of image."""
+    """Write the computed pixels of an image to a temporary PNG file and return its path.
+
+    Saves a copy of the image, since saving would turn the image itself from a generated one into a file."""
     file = Path(bpy.app.tempdir) / name
     copy = image.copy()
     try:
@@ -272,39 +294,43 @@ def _call(name: str, **options: Any) -> None:
     supported = operator.get_rna_type().properties.keys()
     result = operator(**{option: value for option, value in options.items() if option in supported})
     if "FINISHED" not in result:
-        raise RuntimeError(f"{name} was cancelled")
+        raise RuntimeError(f"Blender cancelled the operator {name}")
 
 
 def reject_unsupported(new: Sequence[tuple[str, Any]], *, linked: bool = True) -> None:
-    """Raises StepError for kinds that nothing here knows, and with `linked` for what lies in another file."""
+    """Raise StepError if new datablocks are of unsupported kinds or, with `linked`, are linked from another file."""
     unsupported = sorted({kind for kind, _ in new} - {kind.value for kind in Kind})
     if unsupported:
-        message = f"the file brings {', '.join(unsupported)}, which are not supported"
-        cure = "Leave them out of the file, or name what to append without them."
-        raise StepError.of(Fault.EXECUTION_FAILED, message, at="/path", cure=cure)
-    if linked:
-        foreign = next((block.name for _, block in new if block.library), None)
-    else:
-        foreign = None
-    if foreign is not None:
-        message = f"the file links '{foreign}' from another file"
-        cure = "Make everything local in the file first."
-        raise StepError.of(Fault.EXECUTION_FAILED, message, at="/path", cure=cure)
+        message = f"the file contains {', '.join(unsupported)}, which are not supported"
+        fix = "Remove them from the file, or name datablocks to append that do not need them."
+        raise StepError.of(Fault.EXECUTION_FAILED, message, at="/path", cure=fix)
+
+    if not linked:
+        return
+    for _, block in new:
+        if block.library:
+            message = f"the file links '{block.name}' from another file"
+            fix = "Make everything local in the file first."
+            raise StepError.of(Fault.EXECUTION_FAILED, message, at="/path", cure=fix)
 
 
 @contextmanager
 def reporting_broken_file(path: str) -> Generator[None]:
-    """Operators answer a broken file with a RuntimeError that holds a whole trace; its last line says what is wrong."""
+    """Convert errors of the block into a StepError that says why Blender cannot read the file at `path`.
+
+    Operators raise a RuntimeError with a complete traceback for a broken file. Only its last line of text is reported."""
     try:
         yield
     except (RuntimeError, OSError) as error:
-        lines = [line.strip() for line in str(error).replace(path, Path(path).name).splitlines() if line.strip()]
-        reason = next(
-            (line for line in reversed(lines) if not line.startswith(("Location:", "File "))), type(error).__name__
-        )
-        raise StepError.of(
-            Fault.EXECUTION_FAILED,
-            f"Blender cannot read the file: {reason[:300]}",
-            at="/path",
-            cure="Make sure that it is whole, of the format that its name says, and needs no other file beside it.",
-        ) from error
+        lines = str(error).replace(path, Path(path).name).splitlines()
+        message = f"Blender cannot read the file: {_last_reason(lines, type(error).__name__)[:300]}"
+        fix = "Make sure that the file is complete, has the format of its suffix, and needs no other file next to it."
+        raise StepError.of(Fault.EXECUTION_FAILED, message, at="/path", cure=fix) from error
+
+
+def _last_reason(lines: Sequence[str], default: str) -> str:
+    for line in reversed(lines):
+        text = line.strip()
+        if text and not text.startswith(("Location:", "File ")):
+            return text
+    return default

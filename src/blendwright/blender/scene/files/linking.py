@@ -1,7 +1,7 @@
-"""Datablocks that stay in another .blend file: linking them, and making them part of the scene.
+"""Linked datablocks, which stay in another .blend file: linking them, and making them local.
 
-Responsible for: a library's path being that of the file which the caller named, wherever the copy of it lay that was read. What a library
-links from a third file is refused: nobody has named that one.
+This module records the path that the caller named as the library's path, although Blender reads a copy of that file. It refuses
+libraries that link from a third file, since the caller did not name that one.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,12 +18,13 @@ from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
 _data: Any = bpy.data
-# What holds others comes before them: a datablock that only linked ones use cannot be made local.
+# Kinds that hold others come first, since Blender cannot make a datablock local that only linked datablocks use.
 HOLDERS_FIRST = (Kind.SCENE.blocks, Kind.COLLECTION.blocks, Kind.OBJECT.blocks)
+MAX_LISTED_NAMES = 5
 
 
 class Linking(Interchange):
-    """The part of the Scene port that is about libraries."""
+    """The part of the Scene port for libraries."""
 
     def libraries(self) -> Sequence[str]:
         return sorted({library.filepath for library in _data.libraries if _blocks_of(library)})
@@ -34,53 +35,57 @@ class Linking(Interchange):
         return [obj for obj in self.active.collection.all_objects if obj.library is not None]
 
     def linked(self, library: str) -> Sequence[tuple[Kind, str]]:
-        found = [pair for each in _libraries_at(library) for pair in _blocks_of(each)]
-        return sorted((Kind(kind), block.name) for kind, block in found)
+        return sorted((Kind(kind), block.name) for kind, block in _blocks_at(library))
 
     def link_file(self, path: str, library: str, contents: Mapping[Kind, Sequence[str]]) -> Sequence[Any]:
         self._stale = True
-        there = _libraries_at(library)
-        before = {each.session_uid for each in _data.libraries}
+        existing = _libraries_at(library)
+        before = {block.session_uid for block in _data.libraries}
         present = {block.session_uid for _, block in fp.all_blocks()}
         try:
-            for each in there:
-                # Blender knows a library by its path: the one that is there is added to.
-                each.filepath = path
+            for block in existing:
+                # Blender identifies a library by its path and adds the new datablocks to an existing library.
+                block.filepath = path
             with reporting_broken_file(path), _data.libraries.load(path, link=True) as (_, target):
                 for kind, names in contents.items():
                     setattr(target, kind.value, list(names))
         finally:
-            for each in [*there, *_libraries_at(path)]:
-                each.filepath = library
+            for block in [*existing, *_libraries_at(path)]:
+                block.filepath = library
+
         _refuse_further_libraries(before, library)
         new = [(kind, block) for kind, block in fp.all_blocks() if block.session_uid not in present]
         reject_unsupported(new, linked=False)
         refuse_hidden_drivers("/path")
         self._state.forget_names()
-        return [block for kind in contents for block in getattr(target, kind.value) if block is not None]
+        blocks: list[Any] = []
+        for kind in contents:
+            blocks += [block for block in getattr(target, kind.value) if block is not None]
+        return blocks
 
     def make_local(self, library: str) -> Sequence[Arrival]:
         self._stale = True
-        came: list[Arrival] = []
+        arrivals: list[Arrival] = []
         while True:
-            blocks = [pair for each in _libraries_at(library) for pair in _blocks_of(each)]
-            blocks.sort(key=lambda pair: (_rank(pair[0]), pair[1].name))
-            before = len(came)
-            for kind, block in blocks:
+            linked = _blocks_at(library)
+            linked.sort(key=lambda pair: (_rank(pair[0]), pair[1].name))
+            count_before = len(arrivals)
+            for kind, block in linked:
                 name = block.name
                 local = block.make_local()
                 if local is not None and local.library is None:
-                    came.append(Arrival(Kind(kind), local.name, name))
-            if len(came) == before:
+                    arrivals.append(Arrival(Kind(kind), local.name, name))
+            if len(arrivals) == count_before:
                 break
-        if blocks:
-            names = ", ".join(f"'{block.name}'" for _, block in blocks[:5])
-            message = f"Blender keeps {len(blocks)} datablocks linked: {names}"
+
+        if linked:
+            names = ", ".join(f"'{block.name}'" for _, block in linked[:MAX_LISTED_NAMES])
+            message = f"Blender keeps {len(linked)} datablocks linked: {names}"
             raise StepError.of(Fault.EXECUTION_FAILED, message, at="/library", cure="Append them with file.import.")
-        for each in _libraries_at(library):
-            _data.libraries.remove(each)
+        for block in _libraries_at(library):
+            _data.libraries.remove(block)
         self._state.forget_names()
-        return came
+        return arrivals
 
 
 def _rank(kind: str) -> int:
@@ -90,11 +95,19 @@ def _rank(kind: str) -> int:
 
 
 def _libraries_at(path: str) -> list[Any]:
-    # Packed data (5.0) is in a library of its own, which is no file.
-    return [each for each in _data.libraries if each.filepath == path and not _is_archive(each)]
+    return [library for library in _data.libraries if library.filepath == path and not _is_archive(library)]
+
+
+def _blocks_at(path: str) -> list[tuple[str, Any]]:
+    """Return the kind and datablock of everything that is linked from the file at this path."""
+    pairs: list[tuple[str, Any]] = []
+    for library in _libraries_at(path):
+        pairs += _blocks_of(library)
+    return pairs
 
 
 def _is_archive(library: Any) -> bool:
+    """Return True for a library that only holds packed linked data, as Blender 5.0 creates it. It refers to no file."""
     return any(getattr(block, "is_linked_packed", False) for _, block in _blocks_of(library))
 
 
@@ -103,20 +116,20 @@ def _blocks_of(library: Any) -> list[tuple[str, Any]]:
 
 
 def _refuse_further_libraries(before: set[int], library: str) -> None:
-    others = [each for each in _data.libraries if each.session_uid not in before and each.filepath != library]
-    if others:
-        message = f"the file links from another file, {others[0].name}"
-        cure = "Make everything local in the file first, or append what you need with file.import."
-        raise StepError.of(Fault.POLICY_BLOCKED, message, at="/path", cure=cure)
+    for block in _data.libraries:
+        if block.session_uid not in before and block.filepath != library:
+            message = f"the file links from another file, {block.name}"
+            fix = "Make everything local in the file first, or append what you need with file.import."
+            raise StepError.of(Fault.POLICY_BLOCKED, message, at="/path", cure=fix)
 
 
 def library_paths() -> frozenset[str]:
-    """The libraries that there are, whether or not anything of them is used."""
-    return frozenset(each.filepath for each in _data.libraries)
+    """Return the paths of all libraries, including unused ones."""
+    return frozenset(library.filepath for library in _data.libraries)
 
 
 def drop_linked(keep: Callable[[fp.Key], bool], paths: Collection[str]) -> None:
-    """Remove libraries with other paths than these, and of the rest what was linked by name and is not to be kept."""
+    """Remove libraries whose path is not in `paths`. Of the other libraries, remove directly linked datablocks that `keep` rejects."""
     for library in list(_data.libraries):
         if library.filepath not in paths:
             _data.libraries.remove(library)

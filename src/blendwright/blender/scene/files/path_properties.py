@@ -1,6 +1,6 @@
-"""Properties that Blender takes for the path of a file, or for a part of one: found by what RNA says of them, and by a list.
+"""Properties that Blender uses as the path of a file or as part of a path, found by their RNA subtype and by lists in this module.
 
-Where a scene renders to, bakes to and caches in is in no list of Blender's. Nothing here opens a file.
+Blender's own list omits the paths to which a scene renders, bakes and caches. This module opens no file.
 """
 
 import os
@@ -17,11 +17,11 @@ from blendwright.tools.modifier import stored_inputs
 PATHS = frozenset({"FILE_PATH", "DIR_PATH"})
 DIRECTORY = "DIR_PATH"
 FILE_NAME = "FILE_NAME"
-# RNA does not say of these that they are paths.
+# Paths that RNA does not mark as such.
 UNMARKED_PATHS = frozenset({("Text", "filepath")})
-# Names of files in a directory that stands beside them, which Blender 5.2 calls paths.
+# File names that Blender 5.2 marks as paths; the directory is a separate property.
 NAMES_CALLED_PATHS = frozenset({("CompositorNodeOutputFile", "file_name")})
-# What Blender makes the name of a file with. Some are cleared of separators when they are set, which a file need not have been.
+# Properties that become part of a file name. Blender removes separators when some of them are set, but not when it reads a file.
 NAME_PARTS = frozenset(
     {
         ("SceneRenderView", "file_suffix"),
@@ -35,14 +35,14 @@ NAME_PARTS = frozenset(
     }
 )
 LEADS_ELSEWHERE = re.compile(r"[/\\]|\.\.")
-# A remark on where something came from, which nobody opens; libraries themselves are looked at by their content.
-REMARKS = frozenset({"Library", "LibraryWeakReference"})
+# Types whose path is only a note on the origin, which Blender does not open. Callers check libraries by their content.
+NOTES_ON_ORIGIN = frozenset({"Library", "LibraryWeakReference"})
 # Trees and collections that are part of a datablock, not datablocks of their own.
 EMBEDDED = frozenset({"node_tree", "collection"})
 IMPORT_NODE = "GeometryNodeImport"
 GROUP_SOCKET = "NodeTreeInterfaceSocketString"
 
-# What Blender gives to new scenes, domains and modifiers by itself; caches are in its directory for temporary files.
+# Paths that Blender gives to new scenes, domains and modifiers. Their caches are in its directory for temporary files.
 DEFAULT_PATHS = frozenset({"/tmp/", "//", "<builtin>"})
 CACHE = re.compile(r"cache_(fluid_\w+|ocean|dynamicpaint)|blendcache_\w*")
 SESSION_DIRECTORY = re.compile(r"blender_\w{6}")
@@ -51,22 +51,25 @@ _types: Any = bpy.types
 
 
 class PathProperties(NamedTuple):
-    """Of one type of structure: the properties that are paths, the parts of names, and what leads on to structures with such."""
+    """The names of the path properties of one type of struct.
+
+    `paths` include `directories`. `parts` become part of a file name. `children` are properties that lead to structs with paths,
+    each with True if it is a collection."""
 
     paths: tuple[str, ...]
     directories: tuple[str, ...]
     file_names: tuple[str, ...]
     parts: tuple[str, ...]
-    ways: tuple[tuple[str, bool], ...]
+    children: tuple[tuple[str, bool], ...]
 
 
 def file_paths(block: Any) -> Iterator[str]:
-    """The paths that stand in a datablock, and the nodes of it that read files, whose path may be computed."""
+    """Yield the paths in a datablock. For a node that reads a file from a possibly computed path, yield a description instead."""
     yield from _paths_in(block, set())
 
 
 def is_default_path(path: str) -> bool:
-    """Whether Blender writes such a path by itself, with nobody having asked for it."""
+    """Return True if Blender itself writes this path into new data, so that no user or tool has chosen it."""
     if path in DEFAULT_PATHS:
         return True
     directory, name = os.path.split(path.removesuffix("/"))
@@ -76,14 +79,14 @@ def is_default_path(path: str) -> bool:
 
 
 def _is_session_directory(path: str) -> bool:
-    """Whether this is the directory for temporary files of this Blender, or of another worker beside it."""
+    """Return True for the temporary directory of this Blender, or of another worker on the same machine."""
     if not SESSION_DIRECTORY.fullmatch(Path(path).name) or os.path.normpath(path) != path:
         return False
-    # The current directory of a worker is its scratch, and those of others are beside it.
-    beside = Path.cwd().parent
-    return path == bpy.app.tempdir.rstrip("/") or (
-        Path(bpy.app.tempdir).is_relative_to(Path.cwd()) and Path(path).is_relative_to(beside)
-    )
+    if path == bpy.app.tempdir.rstrip("/"):
+        return True
+    # A worker runs in its scratch directory, and the scratch directories of all workers have the same parent.
+    scratch = Path.cwd()
+    return Path(bpy.app.tempdir).is_relative_to(scratch) and Path(path).is_relative_to(scratch.parent)
 
 
 def _paths_in(struct: Any, seen: set[tuple[int, str]]) -> Iterator[str]:
@@ -91,73 +94,87 @@ def _paths_in(struct: Any, seen: set[tuple[int, str]]) -> Iterator[str]:
     if (struct.as_pointer(), kind) in seen:
         return
     seen.add((struct.as_pointer(), kind))
-    found = path_properties(kind)
-    for name in found.paths:
-        if path := getattr(struct, name):
+    properties = path_properties(kind)
+    for name in properties.paths:
+        path = getattr(struct, name)
+        if path:
             yield path
-    yield from _names_in(struct, found)
+    yield from _names_in(struct, properties)
     if kind == "NodesModifier":
         yield from _inputs(struct)
     elif kind.startswith(IMPORT_NODE):
         yield f"read by the node {struct.name}"
     elif kind == GROUP_SOCKET and struct.subtype in PATHS and struct.default_value:
         yield struct.default_value
-    for name, several in found.ways:
+
+    for name, is_collection in properties.children:
         value = getattr(struct, name)
-        if several:
-            for each in value:
-                yield from _paths_in(each, seen)
+        if is_collection:
+            for child in value:
+                yield from _paths_in(child, seen)
         elif value is not None and (not isinstance(value, _types.ID) or value.is_embedded_data):
             yield from _paths_in(value, seen)
 
 
-def _names_in(struct: Any, found: PathProperties) -> Iterator[str]:
-    """Parts of names that lead out of their directory, and names of files in directories that somebody chose."""
-    for name in (*found.parts, *found.file_names):
+def _names_in(struct: Any, properties: PathProperties) -> Iterator[str]:
+    """Yield name parts that lead out of their directory, and file names in directories that are not defaults."""
+    for name in (*properties.parts, *properties.file_names):
         if LEADS_ELSEWHERE.search(getattr(struct, name)):
             yield getattr(struct, name)
-    for directory in found.directories:
-        place = getattr(struct, directory)
-        if place and not is_default_path(place):
-            yield from (os.path.join(place, getattr(struct, name)) for name in found.file_names)  # noqa: PTH118 - of Blender
+    for name in properties.directories:
+        directory = getattr(struct, name)
+        if directory and not is_default_path(directory):
+            for file_name in properties.file_names:
+                yield os.path.join(directory, getattr(struct, file_name))  # noqa: PTH118 - a path in Blender's notation
 
 
 def _inputs(modifier: Any) -> Iterator[str]:
-    """What a modifier hands to its nodes as the path of a file."""
+    """Yield the values that a geometry-nodes modifier passes to inputs with the subtype of a path."""
     tree = modifier.node_group
-    for item in tree.interface.items_tree if tree is not None else ():
-        if item.item_type == "SOCKET" and getattr(item, "subtype", "") in PATHS:
-            if item.in_out == "INPUT":
-                value = stored_inputs.value_of(modifier, item.identifier)
-            else:
-                value = None
-            if value:
-                yield str(value)
+    if tree is None:
+        return
+    for item in tree.interface.items_tree:
+        if item.item_type != "SOCKET" or item.in_out != "INPUT" or getattr(item, "subtype", "") not in PATHS:
+            continue
+        value = stored_inputs.value_of(modifier, item.identifier)
+        if value:
+            yield str(value)
 
 
 @cache
 def path_properties(identifier: str) -> PathProperties:
-    """What is looked at in structures of a type."""
-    properties = getattr(_types, identifier).bl_rna.properties
-    owners = _with_bases(identifier)
-
-    def those(subtypes: frozenset[str], listed: frozenset[tuple[str, str]] = frozenset()) -> tuple[str, ...]:
-        return tuple(
-            each.identifier
-            for each in properties
-            if each.type == "STRING"
-            and not (owners & REMARKS)
-            and (each.subtype in subtypes or any((owner, each.identifier) in listed for owner in owners))
-        )
-
-    file_names = those(frozenset({FILE_NAME}), NAMES_CALLED_PATHS)
+    """Return the path properties of a type of struct, given by its RNA identifier."""
+    file_names = _strings_with(identifier, frozenset({FILE_NAME}), NAMES_CALLED_PATHS)
+    paths = _strings_with(identifier, PATHS, UNMARKED_PATHS)
+    children: list[tuple[str, bool]] = []
+    for prop in getattr(_types, identifier).bl_rna.properties:
+        if _leads_to_paths(prop):
+            children.append((prop.identifier, prop.type == "COLLECTION"))
     return PathProperties(
-        paths=tuple(name for name in those(PATHS, UNMARKED_PATHS) if name not in file_names),
-        directories=those(frozenset({DIRECTORY})),
+        paths=tuple(name for name in paths if name not in file_names),
+        directories=_strings_with(identifier, frozenset({DIRECTORY}), frozenset()),
         file_names=file_names,
-        parts=those(frozenset(), NAME_PARTS),
-        ways=tuple((each.identifier, each.type == "COLLECTION") for each in properties if _leads_on(each)),
+        parts=_strings_with(identifier, frozenset(), NAME_PARTS),
+        children=tuple(children),
     )
+
+
+def _strings_with(
+    identifier: str, subtypes: frozenset[str], extra_properties: frozenset[tuple[str, str]]
+) -> tuple[str, ...]:
+    """Return the string properties of a type that have one of the subtypes, or are listed in `extra_properties`.
+
+    `extra_properties` names the type, or a base type, and the property."""
+    owners = _with_bases(identifier)
+    if owners & NOTES_ON_ORIGIN:
+        return ()
+    names: list[str] = []
+    for prop in getattr(_types, identifier).bl_rna.properties:
+        if prop.type != "STRING":
+            continue
+        if prop.subtype in subtypes or any((owner, prop.identifier) in extra_properties for owner in owners):
+            names.append(prop.identifier)
+    return tuple(names)
 
 
 def _with_bases(identifier: str) -> set[str]:
@@ -169,56 +186,47 @@ def _with_bases(identifier: str) -> set[str]:
     return owners
 
 
-def _leads_on(each: Any) -> bool:
-    # Reading the settings of an add-on writes them (5.0), and they are no part of Blender.
-    return (
-        _leads_inside(each)
-        and not issubclass(_class(each), _types.PropertyGroup)
-        and each.fixed_type.identifier in types_with_paths()
-    )
-
-
-def _leads_inside(each: Any) -> bool:
-    """Whether a property leads to what is part of its owner, not to a datablock of its own."""
-    if each.type not in ("POINTER", "COLLECTION") or each.identifier == "rna_type":
+def _leads_to_paths(prop: Any) -> bool:
+    # Skip the settings of add-ons: Blender 5.0 changes them when they are read, and they are not part of Blender.
+    if not _leads_inside(prop) or issubclass(_class(prop), _types.PropertyGroup):
         return False
-    return not issubclass(_class(each), _types.ID) or (each.type == "POINTER" and each.identifier in EMBEDDED)
+    return prop.fixed_type.identifier in types_with_paths()
 
 
-def _class(each: Any) -> Any:
-    return getattr(_types, each.fixed_type.identifier, object)
+def _leads_inside(prop: Any) -> bool:
+    """Return True if a property leads to a part of its owner, and False if it leads to a separate datablock or is no reference."""
+    if prop.type not in ("POINTER", "COLLECTION") or prop.identifier == "rna_type":
+        return False
+    return not issubclass(_class(prop), _types.ID) or (prop.type == "POINTER" and prop.identifier in EMBEDDED)
+
+
+def _class(prop: Any) -> Any:
+    return getattr(_types, prop.fixed_type.identifier, object)
 
 
 @cache
 def types_with_paths() -> frozenset[str]:
-    """Structures that have a path, or from which one can be reached; what one kind of modifier reaches, `Modifier` reaches."""
-    structs = {name: getattr(_types, name) for name in dir(_types)}
-    rnas = {
-        each.bl_rna.identifier: each.bl_rna
-        for each in structs.values()
-        if hasattr(each, "bl_rna") and not issubclass(each, (_types.Operator, _types.PropertyGroup))
-    }
-    leads = {
-        name: {each.fixed_type.identifier for each in rna.properties if _leads_inside(each)}
-        for name, rna in rnas.items()
-    }
+    """Return the RNA identifiers of all structs that have a path or lead to a struct with one.
+
+    A base type such as `Modifier` counts if one of its subtypes does."""
+    rnas: dict[str, Any] = {}
+    for name in dir(_types):
+        struct = getattr(_types, name)
+        if hasattr(struct, "bl_rna") and not issubclass(struct, (_types.Operator, _types.PropertyGroup)):
+            rnas[struct.bl_rna.identifier] = struct.bl_rna
+
+    targets: dict[str, set[str]] = {}
+    for name, rna in rnas.items():
+        targets[name] = {prop.fixed_type.identifier for prop in rna.properties if _leads_inside(prop)}
+
     reaching = {name for name in rnas if name.startswith(IMPORT_NODE) or name == GROUP_SOCKET or _has_path(name)}
     while True:
         bases = {rna.base.identifier for name, rna in rnas.items() if name in reaching and rna.base}
-        more = {name for name, there in leads.items() if there & reaching} | bases
-        if more <= reaching:
+        additional = {name for name, reached in targets.items() if reached & reaching} | bases
+        if additional <= reaching:
             return frozenset(reaching)
-        reaching |= more
+        reaching |= additional
 
 
 def _has_path(identifier: str) -> bool:
-    owners = _with_bases(identifier)
-    return not owners & REMARKS and any(
-        each.type == "STRING"
-        and (
-            each.subtype in PATHS
-            or each.subtype == FILE_NAME
-            or any((owner, each.identifier) in UNMARKED_PATHS | NAME_PARTS for owner in owners)
-        )
-        for each in getattr(_types, identifier).bl_rna.properties
-    )
+    return bool(_strings_with(identifier, PATHS | {FILE_NAME}, UNMARKED_PATHS | NAME_PARTS))

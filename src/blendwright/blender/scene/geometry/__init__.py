@@ -1,1 +1,1 @@
-"""Meshes, surfaces, evaluation and UV maps."""
+"""Meshes, surfaces, evaluated geometry and UV maps of the Scene port."""

@@ -1,23 +1,24 @@
-"""What an object amounts to after its modifiers: every component, instances included, as counts and bounds.
+"""Counts and bounds of an object's geometry after its modifiers, including all components and instances.
 
-Responsible for: counting what is really there. Curves, points, volumes and instances are no part of the evaluated mesh; from
-Blender 4.5 on they are in the evaluated geometry, before that only in the list of all instances of the scene.
+The evaluated mesh contains no curves, points, volumes or instances. From Blender 4.5 on, the evaluated geometry contains them. In
+older versions, only the list of all instances of the scene shows them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from blendwright.blender.scene.reader import SceneReader
-from blendwright.tool_api.scene import GeometryFacts
+from blendwright.tool_api.scene import GeometryFacts, Point
 
 Points = npt.NDArray[np.float64]
 
-# Instances may hold instances; Blender itself stops at eight.
-DEEPEST = 8
+# The deepest nesting of instances within instances, as in Blender.
+MAX_DEPTH = 8
 COUNTS = ("vertices", "edges", "faces", "curves", "points", "volumes", "strokes")
 
 
@@ -38,13 +39,14 @@ class Evaluation(SceneReader):
         loose = 0
         for instance in self.depsgraph().object_instances:
             if instance.is_instance and instance.parent == evaluated:
-                one = _of_data(instance.object.data, open_edges)
+                part = _of_data(instance.object.data, open_edges)
                 if instance.object.type == "CURVE":
-                    # Curves that nodes made have no splines here: that there are some is all that can be said.
-                    one = replace(one, curves=max(1, one.curves))
-                # Other components of the object itself come as instances that stand where it stands.
-                loose += instance.object.type == "MESH"
-                facts.append(_moved(one, (origin @ np.array(instance.matrix_world))[None]))
+                    # Curves from nodes have no splines here, so their number is unknown; count at least one.
+                    part = replace(part, curves=max(1, part.curves))
+                # Instances of other types are components of the object itself.
+                if instance.object.type == "MESH":
+                    loose += 1
+                facts.append(_moved(part, (origin @ np.array(instance.matrix_world))[None]))
         return replace(_total(facts), loose_instances=loose)
 
 
@@ -54,6 +56,7 @@ def _of_set(geometry: Any, open_edges: bool, depth: int) -> GeometryFacts:
     instances = geometry.instances_pointcloud()
     if instances is None:
         return _total(facts)
+
     count = len(instances.points)
     attributes = instances.attributes
     reference_indices = np.empty(count, np.int32)
@@ -62,29 +65,30 @@ def _of_set(geometry: Any, open_edges: bool, depth: int) -> GeometryFacts:
     attributes["instance_transform"].data.foreach_get("value", transforms)
     matrices = transforms.reshape(count, 4, 4).transpose(0, 2, 1).astype(np.float64)
     for number, reference in enumerate(geometry.instance_references()):
-        places = matrices[reference_indices == number]
-        if len(places) and depth < DEEPEST:
-            facts.append(_moved(_of_reference(reference, open_edges, depth + 1), places))
+        transforms_of_reference = matrices[reference_indices == number]
+        if len(transforms_of_reference) and depth < MAX_DEPTH:
+            facts.append(_moved(_of_reference(reference, open_edges, depth + 1), transforms_of_reference))
+
     names = frozenset(attributes.keys()) - {".reference_index", "instance_transform", "position"}
     facts.append(GeometryFacts(attributes=names))
     return replace(_total(facts), loose_instances=count)
 
 
 def _of_reference(reference: Any, open_edges: bool, depth: int) -> GeometryFacts:
-    """What one instance is made of: geometry, an object, or a collection."""
+    """Return the facts about the source of an instance: geometry, an object, or a collection."""
     if hasattr(reference, "instances_pointcloud"):
         return _of_set(reference, open_edges, depth)
     if hasattr(reference, "all_objects"):
         members = reference.all_objects
     else:
         members = [reference]
-    return _total(
-        [
-            _moved(_of_set(member.evaluated_geometry(), open_edges, depth), np.array(member.matrix_world)[None])
-            for member in members
-            if member.is_evaluated
-        ]
-    )
+
+    facts: list[GeometryFacts] = []
+    for member in members:
+        if member.is_evaluated:
+            part = _of_set(member.evaluated_geometry(), open_edges, depth)
+            facts.append(_moved(part, np.array(member.matrix_world)[None]))
+    return _total(facts)
 
 
 def _of_data(data: Any, open_edges: bool) -> GeometryFacts:
@@ -135,33 +139,37 @@ def _bounded(facts: GeometryFacts, positions: Points) -> GeometryFacts:
     return replace(facts, low=_corner(positions.min(axis=0)), high=_corner(positions.max(axis=0)))
 
 
-def _moved(facts: GeometryFacts, places: Points) -> GeometryFacts:
-    """The same geometry at each of the places."""
-    times = len(places)
-    many = {name: getattr(facts, name) * times for name in COUNTS}
+def _moved(facts: GeometryFacts, transforms: Points) -> GeometryFacts:
+    """Return the facts about one copy of the geometry for each 4x4 matrix in `transforms`."""
+    copies = len(transforms)
+    counts = {name: getattr(facts, name) * copies for name in COUNTS}
     if facts.open_edges is not None:
-        many["open_edges"] = facts.open_edges * times
+        counts["open_edges"] = facts.open_edges * copies
     if facts.low is None or facts.high is None:
-        return replace(facts, **many)
-    ends = np.array([facts.low, facts.high])
-    corners = np.array([[ends[x, 0], ends[y, 1], ends[z, 2], 1.0] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
-    moved_corners: Any = np.matmul(places, corners.T).transpose(0, 2, 1)[:, :, :3].reshape(-1, 3)
-    return _bounded(replace(facts, **many), moved_corners)
+        return replace(facts, **counts)
+
+    corners = np.array([(*corner, 1.0) for corner in product(*zip(facts.low, facts.high, strict=True))])
+    moved_corners: Any = np.matmul(transforms, corners.T).transpose(0, 2, 1)[:, :, :3].reshape(-1, 3)
+    return _bounded(replace(facts, **counts), moved_corners)
 
 
-def _total(facts: Iterable[GeometryFacts]) -> GeometryFacts:
-    parts = list(facts)
-    counts = {name: sum(getattr(one, name) for one in parts) for name in COUNTS}
-    open_edges = [one.open_edges for one in parts if one.open_edges is not None]
-    lows = np.array([one.low for one in parts if one.low is not None])
-    highs = np.array([one.high for one in parts if one.high is not None])
-    return GeometryFacts(
-        **counts,
-        open_edges=sum(open_edges) if open_edges else None,
-        attributes=frozenset[str]().union(*(one.attributes for one in parts)),
-        low=_corner(lows.min(axis=0)) if len(lows) else None,
-        high=_corner(highs.max(axis=0)) if len(highs) else None,
-    )
+def _total(parts: Sequence[GeometryFacts]) -> GeometryFacts:
+    """Return the facts about all parts together: summed counts, all attributes, and the bounds around everything."""
+    counts = {name: sum(getattr(part, name) for part in parts) for name in COUNTS}
+    total = replace(GeometryFacts(), **counts)
+
+    open_edges = [part.open_edges for part in parts if part.open_edges is not None]
+    if open_edges:
+        total = replace(total, open_edges=sum(open_edges))
+    attributes = frozenset[str]().union(*(part.attributes for part in parts))
+
+    corners: list[Point] = []
+    for part in parts:
+        if part.low is not None and part.high is not None:
+            corners += [part.low, part.high]
+    if corners:
+        total = _bounded(total, np.array(corners))
+    return replace(total, attributes=attributes)
 
 
 def _corner(values: Points) -> tuple[float, float, float]:

@@ -1,4 +1,6 @@
-"""Many meshes as arrays, and what is wrong with each: all in a few operations, since one at a time costs more than the work itself."""
+"""Meshes as arrays, and the defects of each mesh.
+
+Array operations treat many meshes at once, since the overhead of handling them one at a time exceeds the actual work."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,34 +16,37 @@ Ints = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.integer[Any]]
 
-# A face is without area below this part of the square of the mesh's size: single precision has no more digits.
-EMPTY_PART = 1e-12
-FLAT_PART = 1e-6
-# Meshes are read together up to so many corners, which take some hundred megabytes on the way.
-MOST_CORNERS = 1_000_000
+# The area below which a face counts as empty, as a share of the square of the mesh's size: single precision has no more digits.
+EMPTY_SHARE = 1e-12
+# The thickness up to which a mesh counts as flat, as a share of its size.
+FLAT_SHARE = 1e-6
+# The number of face corners that are read together. They temporarily take a few hundred megabytes.
+MAX_BATCH_CORNERS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class MeshArrays:
-    """One mesh. The corners of a face come in a row, from its start on."""
+    """The arrays of one mesh and the facts about it. The corners of a face are consecutive, beginning at its start."""
 
     positions: npt.NDArray[np.float32]
     corner_vertices: Ints
     starts: Ints
     sizes: Indices
-    """How many corners each face has."""
+    """The number of corners of each face."""
     largest: int
-    """Most corners of a face."""
+    """The number of corners of the largest face."""
     facts: SurfaceFacts
 
     @property
     def following(self) -> Indices:
-        """The corner that comes next around its face."""
+        """Return, for each corner, the index of the next corner around its face."""
         return _following(self.starts, len(self.corner_vertices))
 
 
 class MeshReader:
-    """Collects meshes, which may go away once they are added, and tells of all of them at the end."""
+    """A reader that collects meshes and converts them in batches into `read`.
+
+    It copies the data of a mesh when the mesh is added, so Blender may free the mesh afterwards."""
 
     def __init__(self) -> None:
         self.read: list[MeshArrays] = []
@@ -49,23 +54,26 @@ class MeshReader:
         self._corners = 0
 
     def add(self, mesh: Any) -> int:
-        """The number under which it is found in `read` after `finish`."""
+        """Add a mesh and return its index in `read`. The entry exists after `finish`."""
         raw = _Raw(mesh)
         self._waiting.append(raw)
         self._corners += len(raw.corner_vertices)
         number = len(self.read) + len(self._waiting) - 1
-        if self._corners > MOST_CORNERS:
+        if self._corners > MAX_BATCH_CORNERS:
             self.finish()
         return number
 
     def finish(self) -> None:
+        """Convert the meshes that still wait."""
         if self._waiting:
             self.read += _with_facts(self._waiting)
         self._waiting, self._corners = [], 0
 
 
 class _Raw:
-    """A mesh as Blender stores it; by attributes, since asking edges and corners one by one takes ten times as long."""
+    """The arrays of a mesh as Blender stores them.
+
+    They are read from attributes, since reading them through the edges and corners takes ten times as long."""
 
     def __init__(self, mesh: Any) -> None:
         attributes = mesh.attributes
@@ -85,56 +93,62 @@ class _Raw:
 
 
 def _with_facts(meshes: Sequence[_Raw]) -> list[MeshArrays]:
+    """Concatenate meshes, compute the facts about all of them with array operations, and return one entry per mesh."""
     number = len(meshes)
     vertices = np.array([len(mesh.positions) // 3 for mesh in meshes])
     edges = np.array([len(mesh.ends) // 2 for mesh in meshes])
     corners = np.array([len(mesh.corner_vertices) for mesh in meshes])
     faces = np.array([len(mesh.starts) for mesh in meshes])
     positions = np.concatenate([mesh.positions for mesh in meshes]).reshape(-1, 3)
-    of_vertex, of_edge, of_face = (np.repeat(np.arange(number), counts) for counts in (vertices, edges, faces))
+    numbers = np.arange(number)
+    of_vertex, of_edge, of_face = np.repeat(numbers, vertices), np.repeat(numbers, edges), np.repeat(numbers, faces)
     ends = np.concatenate([mesh.ends for mesh in meshes]) + np.repeat(_before(vertices), edges * 2)
     corner_vertices = np.concatenate([mesh.corner_vertices for mesh in meshes]) + np.repeat(_before(vertices), corners)
     corner_edges = np.concatenate([mesh.corner_edges for mesh in meshes]) + np.repeat(_before(edges), corners)
     starts = np.concatenate([mesh.starts for mesh in meshes]) + np.repeat(_before(corners), faces)
 
-    def count(where: npt.NDArray[np.bool_], owner: Indices) -> list[int]:
-        # Most scenes have nothing of a sort that is counted here, which is seen sooner than counted.
-        if where.any():
-            return np.bincount(owner[where], minlength=number).tolist()
+    def count(mask: npt.NDArray[np.bool_], owner: Indices) -> list[int]:
+        # Most scenes have none of the defects that are counted here, and `any` is faster than counting.
+        if mask.any():
+            return np.bincount(owner[mask], minlength=number).tolist()
         return [0] * number
 
     uses = np.bincount(corner_edges, minlength=len(of_edge))
     along = np.bincount(corner_edges[ends[corner_edges * 2] == corner_vertices], minlength=len(of_edge))
-    loose, single, crowded = (count(where, of_edge) for where in (uses == 0, uses == 1, uses > 2))
+    loose, single, crowded = count(uses == 0, of_edge), count(uses == 1, of_edge), count(uses > 2, of_edge)
     flipped = count((uses == 2) & (along != 1), of_edge)
     alone = count(np.bincount(ends, minlength=len(of_vertex)) == 0, of_vertex)
 
     low, high = _bounds(positions, vertices)
     extents = high - low
     sizes = extents.max(axis=1)
-    # From a corner of the mesh's own box: far from the origin the terms would cancel each other's digits away. By columns, which are
-    # read in a row.
+    # Positions relative to a corner of the mesh's box, because far from the origin the terms would cancel out their digits.
+    # Stored as three columns, since each of them is contiguous in memory.
     near = [positions[:, axis] - low[:, axis][of_vertex] for axis in range(3)]
     face_sizes = np.diff(starts, append=len(corner_vertices))
     areas = area_vectors(near, corner_vertices, starts, face_sizes)
     lengths = np.sqrt(areas[0] * areas[0] + areas[1] * areas[1] + areas[2] * areas[2])
-    empty = count(lengths <= (EMPTY_PART * sizes * sizes)[of_face], of_face)
+    empty = count(lengths <= (EMPTY_SHARE * sizes * sizes)[of_face], of_face)
     origins = corner_vertices[starts]
     inside = sum(area * column[origins] for area, column in zip(areas, near, strict=True))
     volumes = (np.bincount(of_face, weights=inside, minlength=number) / 3.0).tolist()
-    flat = (extents.min(axis=1) <= FLAT_PART * sizes).tolist()
+    flat = (extents.min(axis=1) <= FLAT_SHARE * sizes).tolist()
     boxes = _boxes(near, extents, of_vertex, (vertices == 8) & (faces == 6))
     lows, highs = low.tolist(), high.tolist()
 
-    most = np.zeros(number, np.int64)
+    largest = np.zeros(number, np.int64)
+    first_faces = _before(faces)
     filled = faces > 0
     if filled.any():
-        most[filled] = np.maximum.reduceat(face_sizes, _before(faces)[filled])
-    first_faces = _before(faces)
+        largest[filled] = np.maximum.reduceat(face_sizes, first_faces[filled])
 
     arrays: list[MeshArrays] = []
     for index, mesh in enumerate(meshes):
-        whole = bool(faces[index]) and not (loose[index] or single[index] or crowded[index] or flipped[index])
+        has_bad_edges = loose[index] or single[index] or crowded[index] or flipped[index]
+        is_closed = bool(faces[index]) and not has_bad_edges
+        volume = None
+        if is_closed:
+            volume = volumes[index]
         facts = SurfaceFacts(
             vertices=int(vertices[index]),
             edges=int(edges[index]),
@@ -147,19 +161,19 @@ def _with_facts(meshes: Sequence[_Raw]) -> list[MeshArrays]:
             flipped_edges=flipped[index],
             empty_faces=empty[index],
             flat=flat[index],
-            is_box=whole and boxes[index],
-            volume=volumes[index] if whole else None,
+            is_box=is_closed and boxes[index],
+            volume=volume,
             low=tuple(lows[index]),
             high=tuple(highs[index]),
         )
-        own_sizes = face_sizes[first_faces[index] : first_faces[index] + faces[index]]
+        sizes_of_mesh = face_sizes[first_faces[index] : first_faces[index] + faces[index]]
         points = mesh.positions.reshape(-1, 3)
-        arrays.append(MeshArrays(points, mesh.corner_vertices, mesh.starts, own_sizes, int(most[index]), facts))
+        arrays.append(MeshArrays(points, mesh.corner_vertices, mesh.starts, sizes_of_mesh, int(largest[index]), facts))
     return arrays
 
 
 def _before(counts: Indices) -> Indices:
-    """How many there are in all that come before each."""
+    """Return, for each entry, the sum of all counts before it."""
     return np.cumsum(counts) - counts
 
 
@@ -180,38 +194,43 @@ def _following(starts: Integers, corners: int) -> Indices:
     return following
 
 
-def area_vectors(places: Sequence[Floats], corner_vertices: Integers, starts: Integers, sizes: Indices) -> Floats:
-    """For each face the direction it looks in, as long as its area: three rows. `places` are three columns, of all vertices."""
-    fourth = np.where(sizes > 3, starts + 3, starts)
-    a, b, c, d = (corner_vertices[corner] for corner in (starts, starts + 1, starts + 2, fourth))
-    # Of a triangle or quadrilateral it is half the product of its diagonals.
-    areas = np.array(_cross([axis[c] - axis[a] for axis in places], [axis[d] - axis[b] for axis in places])) / 2.0
+def area_vectors(columns: Sequence[Floats], corner_vertices: Integers, starts: Integers, sizes: Indices) -> Floats:
+    """Return the normal of each face, scaled to the face's area, as three rows.
+
+    `columns` are the x, y and z coordinates of all vertices."""
+    a, b, c = corner_vertices[starts], corner_vertices[starts + 1], corner_vertices[starts + 2]
+    d = corner_vertices[np.where(sizes > 3, starts + 3, starts)]
+    # The area vector of a triangle or quadrilateral is half the cross product of its diagonals.
+    areas = np.array(_cross([axis[c] - axis[a] for axis in columns], [axis[d] - axis[b] for axis in columns])) / 2.0
+
     large = sizes > 4
     if large.any():
         corners = corner_vertices[np.repeat(large, sizes)]
-        own = sizes[large]
-        own_starts = _before(own)
-        following = _following(own_starts, len(corners))
-        points = [axis[corners] for axis in places]
+        large_sizes = sizes[large]
+        large_starts = _before(large_sizes)
+        following = _following(large_starts, len(corners))
+        points = [axis[corners] for axis in columns]
         parts = _cross(points, [column[following] for column in points])
-        areas[:, large] = [np.add.reduceat(part, own_starts) / 2.0 for part in parts]
+        areas[:, large] = [np.add.reduceat(part, large_starts) / 2.0 for part in parts]
     return areas
 
 
-def _cross(one: Sequence[Floats], other: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
-    (ax, ay, az), (bx, by, bz) = one, other
+def _cross(first: Sequence[Floats], second: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
+    (ax, ay, az), (bx, by, bz) = first, second
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
 def _boxes(
     near: Sequence[Floats], extents: Floats, of_vertex: Indices, candidates: npt.NDArray[np.bool_]
 ) -> list[bool]:
-    """Which meshes have their vertices at the corners of their box: each corner has three bits, and all eight of them make a byte."""
-    chosen = np.flatnonzero(candidates[of_vertex])
-    owners = of_vertex[chosen]
-    codes, at_corner = np.zeros(len(chosen), np.int64), np.ones(len(chosen), np.bool_)
+    """Return, for each mesh, True if its vertices are exactly the eight corners of its bounding box.
+
+    Each corner has a number of three bits, one per axis. A mesh is a box if all eight numbers occur."""
+    vertices = np.flatnonzero(candidates[of_vertex])
+    owners = of_vertex[vertices]
+    codes, at_corner = np.zeros(len(vertices), np.int64), np.ones(len(vertices), np.bool_)
     for axis in range(3):
-        column = near[axis][chosen]
+        column = near[axis][vertices]
         far = column == extents[owners, axis]
         at_corner &= far | (column == 0.0)
         codes += far.astype(np.int64) << axis

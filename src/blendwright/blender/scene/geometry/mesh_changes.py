@@ -1,6 +1,6 @@
-"""Meshes changed as a whole: lists of operations that BMesh carries out.
+"""Changes of whole meshes by lists of BMesh operations.
 
-Responsible for: the pre-image, and that what comes out is a mesh that Blender finds nothing wrong with.
+This module saves the pre-image of a mesh, and fails the step if Blender finds the resulting mesh invalid.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ class MeshChanges(RecordedWrites):
     """The part of the Scene port that edits meshes."""
 
     def edit_mesh(self, obj: Any, operations: Sequence[Any], world: Any) -> Sequence[EditDone]:
-        # Loaded with the first list of operations: most sessions have none.
+        # Imported here because most sessions never edit a mesh this way.
         from blendwright.blender.mesh_editing.editor import MeshEditor
         from blendwright.blender.mesh_editing.marking import add_layers
         from blendwright.blender.mesh_editing.run import run_operations
 
         mesh = self.edit(obj.data)
         add_layers(mesh, operations)
-        made: list[Any] = []
+        new_meshes: list[Any] = []
 
         def slot_for(name: str) -> int:
             materials = mesh.materials
@@ -36,12 +36,12 @@ class MeshChanges(RecordedWrites):
         def mesh_named(name: str) -> Any:
             copy = self.adopt(Kind.MESH, mesh.copy(), name)
             copy.use_fake_user = False
-            made.append(copy)
+            new_meshes.append(copy)
             return copy
 
-        with closing(MeshEditor(obj, world, slot_for, mesh_named, self._evaluate_anew)) as editor:
+        with closing(MeshEditor(obj, world, slot_for, mesh_named, self._evaluate_again)) as editor:
             done = run_operations(editor, operations)
-        self._require_valid(mesh, *made)
+        self._require_valid(mesh, *new_meshes)
         return done
 
     def clean_mesh(self, obj: Any, distance: float | None, degenerate: bool, loose: bool, normals: bool) -> CleanedMesh:
@@ -55,12 +55,14 @@ class MeshChanges(RecordedWrites):
     def join_meshes(self, target: Any, others: Sequence[tuple[Any, Any]]) -> None:
         from blendwright.blender.mesh_editing.joining import join_meshes
 
-        names = [group.name for other, _ in others for group in other.vertex_groups]
-        missing = [name for name in dict.fromkeys(names) if name not in target.vertex_groups]
+        group_names: dict[str, None] = {}
+        for source, _ in others:
+            group_names.update(dict.fromkeys(group.name for group in source.vertex_groups))
+        missing_names = [name for name in group_names if name not in target.vertex_groups]
         mesh = self.edit(target.data)
-        if missing:
+        if missing_names:
             self.edit(target)
-            for name in missing:
+            for name in missing_names:
                 target.vertex_groups.new(name=name)
 
         def slot_for(material: Any) -> int:
@@ -77,7 +79,7 @@ class MeshChanges(RecordedWrites):
         from blendwright.blender.mesh_editing.booleans import BooleanMaker
 
         mesh = self.edit(obj.data)
-        maker = BooleanMaker(obj, solver, overlapping, self._evaluate_anew)
+        maker = BooleanMaker(obj, solver, overlapping, self._evaluate_again)
         done = [maker.combine(cutter, operation, f"/cutters/{number}") for number, cutter in enumerate(cutters)]
         self._require_valid(mesh)
         return done
@@ -87,15 +89,15 @@ class MeshChanges(RecordedWrites):
 
         return builtin_shape(shape)
 
-    def _evaluate_anew(self) -> Any:
-        """The dependency graph after writes that nobody recorded: those into a mesh that has a pre-image."""
+    def _evaluate_again(self) -> Any:
+        """Return the dependency graph, updated after unrecorded writes into a mesh that has a pre-image."""
         self._stale = True
         return self.depsgraph()
 
     def _require_valid(self, *meshes: Any) -> None:
-        for one in meshes:
-            if one.validate(verbose=False, clean_customdata=False):
-                message = f"this would make a mesh '{one.name}' that Blender finds wrong and would have to mend"
-                raise StepError.of(Fault.EXECUTION_FAILED, message, cure="Ask for less at once.")
-            one.update()
+        for mesh in meshes:
+            if mesh.validate(verbose=False, clean_customdata=False):
+                message = f"the mesh '{mesh.name}' would be invalid, and Blender would have to repair it"
+                raise StepError.of(Fault.EXECUTION_FAILED, message, cure="Make the change in smaller parts.")
+            mesh.update()
         self._stale = True

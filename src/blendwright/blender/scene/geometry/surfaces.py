@@ -1,4 +1,4 @@
-"""`BpySurfaces`: the surfaces of objects as they are now. Reads only."""
+"""`BpySurfaces`, the evaluated surfaces of objects: their facts, bounds and intersections. This module only reads."""
 
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ SOLID = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 
 
 class BpySurfaces:
-    """Implements `blendwright.tool_api.surfaces.Surfaces`."""
+    """The implementation of `blendwright.tool_api.surfaces.Surfaces`. It is valid until the scene changes."""
 
     def __init__(self, scene: SceneReader, objects: Iterable[Any]) -> None:
         self._scene = scene
@@ -29,11 +29,12 @@ class BpySurfaces:
         self._boxes: dict[str, Bounds | None] = {}
         self._world: dict[str, Floats] = {}
         self._triangles: dict[str, Triangles | None] = {}
-        # Asking Blender for them takes longer than the work on most objects; nothing is written meanwhile.
+        # Cached, because Blender takes longer to return the graph and the matrices than the work on most objects takes.
         self._graph = scene.depsgraph()
         self._matrices: dict[str, Rows] = {}
+
         reader = MeshReader()
-        # By the address of an evaluated mesh, which many objects may share and which stays as long as nothing is written.
+        # Indices in `reader.read` by the address of the evaluated mesh. Objects may share a mesh; writes could move it in memory.
         shared: dict[int, int] = {}
         numbers: dict[str, int] = {}
         for obj in objects:
@@ -65,7 +66,7 @@ class BpySurfaces:
             points = self._points(obj)
             low, high = np.minimum.reduce(points).tolist(), np.maximum.reduce(points).tolist()
             return (low[0], low[1], low[2]), (high[0], high[1], high[2])
-        # Not turned: the box of the mesh is that of the world, scaled and moved, and many objects are like that.
+        # The object is not rotated, as most are not: its bounds in the world are the scaled and moved box of the mesh.
         (low_x, low_y, low_z), (high_x, high_y, high_z) = facts.low, facts.high
         x, right = _ordered(xx * low_x + dx, xx * high_x + dx)
         y, back = _ordered(yy * low_y + dy, yy * high_y + dy)
@@ -93,7 +94,7 @@ class BpySurfaces:
         box, other_box = self._box(one), self._box(other)
         if box and other_box:
             return _boxes_meet(box, other_box, within)
-        # What stands on a box mostly does so with a vertex, which is found sooner than where triangles meet.
+        # An object on a box mostly touches it with a vertex, and testing vertices is faster than intersecting triangles.
         if box and _reaches(self._points(other), box, within):
             return True
         if other_box and _reaches(self._points(one), other_box, within):
@@ -106,7 +107,7 @@ class BpySurfaces:
         box, other_box = self._box(one), self._box(other)
         if box and other_box:
             return _boxes_meet(box, other_box, -deeper)
-        # Most surfaces that go through a box do so with an edge, which is found sooner than where triangles meet.
+        # A surface that goes through a box mostly does so with an edge, and testing edges is faster than intersecting triangles.
         if box and self._pierces(other, box, deeper):
             return True
         if other_box and self._pierces(one, other_box, deeper):
@@ -121,15 +122,15 @@ class BpySurfaces:
         return triangles is not None and all_around(triangles, point)
 
     def coincide(self, one: Any, other: Any, within: float) -> bool:
-        arrays, others = self._arrays.get(one.name), self._arrays.get(other.name)
-        if arrays is None or others is None or len(arrays.positions) != len(others.positions):
+        first, second = self._arrays.get(one.name), self._arrays.get(other.name)
+        if first is None or second is None or len(first.positions) != len(second.positions):
             return False
-        if not np.array_equal(arrays.corner_vertices, others.corner_vertices):
+        if not np.array_equal(first.corner_vertices, second.corner_vertices):
             return False
         return bool(np.abs(self._points(one) - self._points(other)).max(initial=0.0) <= within)
 
     def _pierces(self, obj: Any, box: Bounds, deeper: float) -> bool:
-        """Whether an edge of a surface leads from inside of a box to outside of it, both farther than a depth."""
+        """Return True if an edge of the surface leads from inside the box to outside, with both ends farther than `deeper` from it."""
         points, arrays = self._points(obj), self._arrays[obj.name]
         beyond = np.maximum.reduce(np.maximum(np.array(box[0]) - points, points - np.array(box[1])), axis=1)
         inside, outside = beyond < -deeper, beyond > deeper
@@ -144,23 +145,22 @@ class BpySurfaces:
 
     def _triangles_of(self, obj: Any) -> Triangles | None:
         if obj.name not in self._triangles:
+            triangles = None
             with self._mesh(obj) as mesh:
-                if mesh is None:
-                    found = None
-                else:
-                    found = triangles_of(mesh, self._arrays[obj.name], self._points(obj))
-            self._triangles[obj.name] = found
+                if mesh is not None:
+                    triangles = triangles_of(mesh, self._arrays[obj.name], self._points(obj))
+            self._triangles[obj.name] = triangles
         return self._triangles[obj.name]
 
     def _box(self, obj: Any) -> Bounds | None:
-        """Where it is a box along the axes of the world; known once its bounds were asked for."""
+        """Return the bounds of an object that is a box along the world axes; None for every other object."""
         if obj.name not in self._boxes:
             self._boxes[obj.name] = None
             self.bounds(obj)
         return self._boxes[obj.name]
 
     def _points(self, obj: Any) -> Floats:
-        """Where its vertices are in the world."""
+        """Return the positions of the object's vertices in world space."""
         points = self._world.get(obj.name)
         if points is None:
             matrix = np.array(self._rows(obj), np.float64)
@@ -168,7 +168,7 @@ class BpySurfaces:
         return points
 
     def _rows(self, obj: Any) -> Rows:
-        """The first three rows of its world matrix."""
+        """Return the first three rows of the object's world matrix."""
         rows = self._matrices.get(obj.name)
         if rows is None:
             first, second, third, _ = obj.evaluated_get(self._graph).matrix_world
@@ -190,25 +190,28 @@ class BpySurfaces:
                 yield mesh
 
 
-def _ordered(one: float, other: float) -> tuple[float, float]:
-    if one <= other:
-        return (one, other)
-    return (other, one)
+def _ordered(first: float, second: float) -> tuple[float, float]:
+    if first <= second:
+        return (first, second)
+    return (second, first)
 
 
-def _boxes_meet(one: Bounds, other: Bounds, within: float) -> bool:
-    """Whether the surfaces of two boxes come as close as a distance, or where it is negative, are as deep in each other."""
-    (low, high), (other_low, other_high) = one, other
-    if any(low[i] - within > other_high[i] or high[i] + within < other_low[i] for i in range(3)):
+def _boxes_meet(first: Bounds, second: Bounds, within: float) -> bool:
+    """Return True if the surfaces of two boxes are at most `within` apart. A negative value demands that they overlap by its amount."""
+    (low, high), (second_low, second_high) = first, second
+    if any(low[i] - within > second_high[i] or high[i] + within < second_low[i] for i in range(3)):
         return False
-    # One inside of the other is far from its surface.
-    inside = all(low[i] - within > other_low[i] and high[i] + within < other_high[i] for i in range(3))
-    around = all(other_low[i] - within > low[i] and other_high[i] + within < high[i] for i in range(3))
-    return not (inside or around)
+    # A box inside the other one is far from its surface.
+    return not (_is_inside(first, second, within) or _is_inside(second, first, within))
+
+
+def _is_inside(inner: Bounds, outer: Bounds, within: float) -> bool:
+    (low, high), (outer_low, outer_high) = inner, outer
+    return all(low[i] - within > outer_low[i] and high[i] + within < outer_high[i] for i in range(3))
 
 
 def _reaches(points: Floats, box: Bounds, within: float) -> bool:
-    """Whether a point is as near as a distance to one of the sides of a box."""
+    """Return True if one of the points is at most `within` from the surface of the box."""
     low, high = box
     beyond = np.maximum(np.array(low) - points, points - np.array(high))
     nearest = np.maximum.reduce(beyond, axis=1)

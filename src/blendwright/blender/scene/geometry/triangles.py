@@ -1,4 +1,4 @@
-"""The triangles of a surface in the world, and whether those of two surfaces meet."""
+"""The triangles of a surface in world space, and intersection tests for them."""
 
 import math
 from collections.abc import Iterator
@@ -12,21 +12,21 @@ from blendwright.blender.scene.geometry.mesh_arrays import MeshArrays
 
 Floats = npt.NDArray[np.float64]
 
-# Triangles that follow each other mostly lie near each other: so many are looked at as one first.
+# The number of consecutive triangles that share a bounding box. Consecutive triangles are mostly near each other.
 BLOCK = 256
-# What a length is at least, so that it can be divided by.
+# Added to lengths before a division, so that it never divides by zero.
 TINY = 1e-30
-# The corners of a face that make its first triangle, and the second of a quadrilateral.
+# The corners of a face that form its first triangle, and the second one of a quadrilateral.
 FIRST, SECOND = np.array([[0], [1], [2]]), np.array([[0], [2], [3]])
 
 
-# So many rays tell whether something is all around a point, evenly spread: a turn by the golden angle for each.
+# The number of evenly spread rays that test whether triangles surround a point, and the turn in radians from one to the next.
 RAYS = 64
 GOLDEN_ANGLE = math.pi * (3.0 - math.sqrt(5.0))
 
 
 class Triangles:
-    """Corners of triangles, and boxes around blocks of them."""
+    """The corners of triangles, with bounding boxes around blocks of them."""
 
     def __init__(self, corners: Floats) -> None:
         self._corners = corners
@@ -35,22 +35,17 @@ class Triangles:
         starts = np.arange(0, len(corners), BLOCK)
         self._block_lows = np.minimum.reduceat(self._lows, starts, axis=0)
         self._block_highs = np.maximum.reduceat(self._highs, starts, axis=0)
-        single = len(starts) == 1
-        if single:
-            self.low = self._block_lows[0]
+        if len(starts) == 1:
+            self.low, self.high = self._block_lows[0], self._block_highs[0]
         else:
-            self.low = self._block_lows.min(axis=0)
-        if single:
-            self.high = self._block_highs[0]
-        else:
-            self.high = self._block_highs.max(axis=0)
+            self.low, self.high = self._block_lows.min(axis=0), self._block_highs.max(axis=0)
 
     @property
     def corners(self) -> Floats:
         return self._corners
 
     def within(self, low: Floats, high: Floats) -> Floats:
-        """The corners of those that reach into a box."""
+        """Return the corners of the triangles whose bounding box overlaps the given box."""
         if len(self._block_lows) == 1:
             return self._corners[_reach(self._lows, self._highs, low, high)]
         blocks = np.flatnonzero(_reach(self._block_lows, self._block_highs, low, high))
@@ -60,11 +55,11 @@ class Triangles:
 
 
 def triangles_of(mesh: Any, arrays: MeshArrays, points: Floats) -> Triangles | None:
-    """Those of a mesh whose vertices are at these points of the world; None where it has none."""
+    """Return the triangles of a mesh whose vertices have these positions in world space; None if the mesh has no faces."""
     if not arrays.largest:
         return None
     if arrays.largest <= 4:
-        # Blender's own triangles are read one by one, which takes longer than all the rest.
+        # Computing these triangles here is faster, because reading Blender's own takes longer than all other work.
         corners = (arrays.starts + FIRST).T
         if arrays.largest == 4:
             corners = np.concatenate([corners, (arrays.starts[arrays.sizes == 4] + SECOND).T])
@@ -78,8 +73,10 @@ def triangles_of(mesh: Any, arrays: MeshArrays, points: Floats) -> Triangles | N
 
 
 def meet(one: Triangles, other: Triangles, growth: float) -> bool:
-    """Whether triangles intersect. With a growth those of one are made larger by it and moved to both sides; with a negative
-    one, those of both are made smaller and moved inward."""
+    """Return True if triangles of both surfaces intersect.
+
+    A positive `growth` enlarges the triangles of `one` by it and moves copies of them to both sides by it.
+    A negative `growth` shrinks the triangles of both and moves them inward."""
     margin = max(growth, 0.0)
     low, high = np.maximum(one.low, other.low) - margin, np.minimum(one.high, other.high) + margin
     if (low > high).any():
@@ -96,7 +93,7 @@ def meet(one: Triangles, other: Triangles, growth: float) -> bool:
 
 
 def all_around(triangles: Triangles, point: tuple[float, float, float]) -> bool:
-    """Whether triangles are in the way from a point to every side."""
+    """Return True if every one of RAYS evenly spread rays from the point hits a triangle."""
     tree = _tree(triangles.corners)
     return all(tree.ray_cast(point, direction)[0] is not None for direction in _directions())
 
@@ -114,10 +111,10 @@ def _reach(lows: Floats, highs: Floats, low: Floats, high: Floats) -> npt.NDArra
 
 
 def _grown(corners: Floats, wider: float, shifts: Floats) -> Floats:
-    """Triangles whose corners are moved away from their middle by a length, at each of some distances along their normals."""
+    """Move the corners of each triangle away from its center by `wider`, and return copies shifted along the normal by each of `shifts`."""
     outward = corners - np.einsum("ijk->ik", corners)[:, None, :] / 3.0
     lengths = np.sqrt(np.einsum("ijk,ijk->ij", outward, outward))[:, :, None] + TINY
-    # A small triangle is made smaller, not turned over.
+    # A negative `wider` shrinks a small triangle to half its size at most, so that it never turns over.
     wide = corners + outward * (np.maximum(wider, lengths * -0.5) / lengths)
     ax, ay, az = (outward[:, 1] - outward[:, 0]).T
     bx, by, bz = (outward[:, 2] - outward[:, 0]).T

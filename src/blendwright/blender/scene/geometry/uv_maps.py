@@ -1,6 +1,6 @@
-"""UV maps of a mesh: unwrapped, projected, packed, measured and drawn.
+"""UV maps of a mesh: unwrapping, projecting, packing, measuring and drawing.
 
-Responsible for: that nothing but the map is written, and that it is taken back with its mesh.
+This module writes only the map, and records a pre-image of the mesh so that a revert restores it.
 """
 
 from typing import Any
@@ -14,22 +14,22 @@ from blendwright.values.faults import Fault
 
 
 class UvMaps(RecordedWrites):
-    """The part of the Scene port that makes and looks at UV maps."""
+    """The part of the Scene port that creates and measures UV maps."""
 
     def unwrap(self, obj: Any, uv_map: str, method: str, *, pack: bool, **settings: Any) -> None:
         from blendwright.blender.uv_mapping import operators
 
         uvs = operators.unwrapped(obj.data, method, uv_map, pack=pack, **settings)
+        closed = 0
         if method in operators.ALONG_SEAMS:
             closed = operators.without_extent(obj.data, uvs)
-        else:
-            closed = 0
         if closed:
-            message = (
-                f"{closed} of {len(obj.data.polygons)} faces of '{obj.name}' cannot be unfolded: no seam opens them"
+            faces = f"{closed} of {len(obj.data.polygons)} faces of '{obj.name}'"
+            message = f"{faces} cannot be unfolded: no seam opens them"
+            fix = (
+                'Mark seams with mesh.edit (op "mark", "seam": true), for example on sharp edges, or use method smart.'
             )
-            cure = 'Mark seams by mesh.edit (op "mark", "seam": true, such as where it is sharp), or use method smart.'
-            raise StepError.of(Fault.SCENE_CONFLICT, message, at="/method", cure=cure)
+            raise StepError.of(Fault.SCENE_CONFLICT, message, at="/method", cure=fix)
         self._put(obj.data, uv_map, uvs)
 
     def project_uvs(self, obj: Any, uv_map: str, world: Any, view: str | None, camera: Any | None) -> None:
@@ -46,9 +46,8 @@ class UvMaps(RecordedWrites):
     def pack_uvs(self, obj: Any, uv_map: str, margin: float, *, rotate: bool, even: bool, tight: bool = False) -> None:
         from blendwright.blender.uv_mapping import operators
 
-        self._put(
-            obj.data, uv_map, operators.packed(obj.data, uv_map, margin=margin, rotate=rotate, even=even, tight=tight)
-        )
+        uvs = operators.packed(obj.data, uv_map, margin=margin, rotate=rotate, even=even, tight=tight)
+        self._put(obj.data, uv_map, uvs)
 
     def _put(self, mesh: Any, uv_map: str, uvs: Any) -> None:
         layer = mesh.uv_layers.get(uv_map)
@@ -67,6 +66,6 @@ class UvMaps(RecordedWrites):
         from blendwright.blender.uv_mapping import measures
         from blendwright.blender.uv_mapping.picture import draw_layout
 
-        found = measures.read_map(obj.data, uv_map, world)
-        draw_layout(found, picture, size)
-        return measures.measured(found, texture_size)
+        layout = measures.read_map(obj.data, uv_map, world)
+        draw_layout(layout, picture, size)
+        return measures.measured(layout, texture_size)

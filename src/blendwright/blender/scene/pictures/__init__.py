@@ -1,1 +1,1 @@
-"""Renders, bakes, images and videos."""
+"""Renders, bakes, images and videos of the Scene port."""

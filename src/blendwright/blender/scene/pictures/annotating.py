@@ -1,6 +1,6 @@
-"""Annotating: what a camera sees, as layers and as a list of instances with their boxes, by passes of CYCLES.
+"""Annotations of a camera view: picture layers and a list of instances with their boxes, from passes of CYCLES.
 
-Responsible for: leaving the scene as it was. What instances are, and what is told of them, is in `blender/annotating`.
+This module restores the scene afterwards. `blender/annotating` defines what an instance is and how it is described.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -16,9 +16,10 @@ from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
-# As many as a picture with 16 bits can tell apart.
-MOST_INSTANCES = 65_535
-PLACE, RANDOM = "blendwright_place", "blendwright_random"
+# The largest number in a picture with 16 bits per pixel; 0 stands for the background.
+MAX_INSTANCES = 65_535
+# Names of the passes that hold the location and the random number of the object behind each pixel.
+LOCATION_PASS, RANDOM_PASS = "blendwright_place", "blendwright_random"
 
 
 class Annotating(Looking):
@@ -36,34 +37,38 @@ class Annotating(Looking):
         model = camera_model(scene, camera, depsgraph)
         shown = find_things(scene, depsgraph, labels)
         things = shown.things
-        if len(things) > MOST_INSTANCES:
-            message = f"there are {len(things)} instances, and a picture can tell {MOST_INSTANCES} apart"
+        if len(things) > MAX_INSTANCES:
+            message = f"there are {len(things)} instances, and a picture can distinguish at most {MAX_INSTANCES}"
             raise StepError.of(Fault.LIMIT_EXCEEDED, message, cure="Give fewer objects a category.")
-        places = randoms = None
+
+        locations = randoms = None
         with _indexed() as indices_of:
             passes = ("use_pass_z", "use_pass_object_index", "use_pass_normal")
             layers = self.render_passes(scratch, camera, passes)
             if shown.needs_telling_apart():
-                with self._telling_apart():
+                with self._distinguishing_instances():
                     marks = self.render_passes(scratch, camera, ("use_pass_object_index",))
-                places = np.stack([layer_named(marks, PLACE, channel=each) for each in "RGB"], axis=2)
-                randoms = layer_named(marks, RANDOM)
+                locations = _color_layer(marks, LOCATION_PASS, "RGB")
+                randoms = layer_named(marks, RANDOM_PASS)
+
         depths, indices = layer_named(layers, "Depth"), object_indices(layers)
-        something = depths < NOWHERE
-        numbers = numbers_of(shown, indices_of, np.where(something, indices, 0), places, randoms)
+        is_hit = depths < NOWHERE
+        numbers = numbers_of(shown, indices_of, np.where(is_hit, indices, 0), locations, randoms)
+
         if "INSTANCES" in files:
             layer_files.write_numbers(files["INSTANCES"][0], numbers)
         if "CATEGORIES" in files:
             categories = np.array([0, *(thing.category for thing in things)])
             layer_files.write_numbers(files["CATEGORIES"][0], categories[numbers])
         if "DEPTH" in files:
-            layer_files.write_numbers(files["DEPTH"][0], layer_files.millimetres(depths, something))
-            layer_files.write_metres(files["DEPTH"][1], depths, something)
+            layer_files.write_numbers(files["DEPTH"][0], layer_files.millimetres(depths, is_hit))
+            layer_files.write_metres(files["DEPTH"][1], depths, is_hit)
         if "NORMALS" in files:
-            normals = np.stack([layer_named(layers, "Normal", channel=each) for each in "XYZ"], axis=2)
-            layer_files.write_numbers(files["NORMALS"][0], layer_files.normal_colors(normals, something, model))
-        # Rendering has made Blender evaluate the scene anew.
-        seen = description.Seen(model, np.asarray(depths, np.float64), something, numbers)
+            normals = _color_layer(layers, "Normal", "XYZ")
+            layer_files.write_numbers(files["NORMALS"][0], layer_files.normal_colors(normals, is_hit, model))
+
+        # `self.depsgraph()` is called again below, since rendering made Blender evaluate the scene again.
+        seen = description.Seen(model, np.asarray(depths, np.float64), is_hit, numbers)
         return {
             "width": model.width,
             "height": model.height,
@@ -72,8 +77,8 @@ class Annotating(Looking):
         }
 
     @contextmanager
-    def _telling_apart(self) -> Generator[None]:
-        """Every surface shows where its object stands, and Blender's random number of it."""
+    def _distinguishing_instances(self) -> Generator[None]:
+        """Give every surface a material that writes its object's location and random number into passes."""
         with ExitStack() as temporary:
             material = temporary.enter_context(self.temporary(Kind.MATERIAL))
             _mark(material)
@@ -81,6 +86,11 @@ class Annotating(Looking):
                 temporary.enter_context(_outputs(layer))
                 temporary.enter_context(self.temporarily(layer, material_override=material))
             yield
+
+
+def _color_layer(layers: Mapping[str, Any], name: str, channels: str) -> Any:
+    """Return the three channels of a pass as one array of height, width and channel."""
+    return np.stack([layer_named(layers, name, channel=channel) for channel in channels], axis=2)
 
 
 def _mark(material: Any) -> None:
@@ -91,35 +101,37 @@ def _mark(material: Any) -> None:
     info = tree.nodes.new("ShaderNodeObjectInfo")
     surface = tree.nodes.new("ShaderNodeOutputMaterial").inputs["Surface"]
     tree.links.new(tree.nodes.new("ShaderNodeEmission").outputs[0], surface)
-    for name, output, entry in ((PLACE, "Location", "Color"), (RANDOM, "Random", "Value")):
-        shown = tree.nodes.new("ShaderNodeOutputAOV")
-        shown.aov_name = name
-        tree.links.new(info.outputs[output], shown.inputs[entry])
+    for name, output, socket in ((LOCATION_PASS, "Location", "Color"), (RANDOM_PASS, "Random", "Value")):
+        aov = tree.nodes.new("ShaderNodeOutputAOV")
+        aov.aov_name = name
+        tree.links.new(info.outputs[output], aov.inputs[socket])
 
 
 @contextmanager
 def _outputs(layer: Any) -> Generator[None]:
-    """What materials write beside their light, as passes of a view layer."""
-    held = layer.active_aov_index
-    for name, sort in ((PLACE, "COLOR"), (RANDOM, "VALUE")):
+    """Add the location and random passes, which materials write in addition to their light, to a view layer."""
+    active_index = layer.active_aov_index
+    for name, value_type in ((LOCATION_PASS, "COLOR"), (RANDOM_PASS, "VALUE")):
         output = layer.aovs.add()
-        output.name, output.type = name, sort
+        output.name, output.type = name, value_type
     try:
         yield
     finally:
-        for name in (PLACE, RANDOM):
+        for name in (LOCATION_PASS, RANDOM_PASS):
             layer.aovs.remove(layer.aovs[name])
-        layer.active_aov_index = held
+        layer.active_aov_index = active_index
 
 
 @contextmanager
 def _indexed() -> Generator[dict[int, int]]:
-    """Numbers from 1 on for all objects, by pointer. What is written in bulk tells nobody: a render makes its own copy of everything."""
+    """Number all objects from 1 on by `pass_index`, and yield these numbers by the pointer of the object.
+
+    A write in bulk triggers no update, but a render copies all data and therefore uses the new numbers."""
     objects: Any = bpy.data.objects
-    held = np.empty(len(objects), np.int32)
-    objects.foreach_get("pass_index", held)
+    previous = np.empty(len(objects), np.int32)
+    objects.foreach_get("pass_index", previous)
     objects.foreach_set("pass_index", np.arange(1, len(objects) + 1, dtype=np.int32))
     try:
         yield {obj.as_pointer(): number for number, obj in enumerate(objects, 1)}
     finally:
-        objects.foreach_set("pass_index", held)
+        objects.foreach_set("pass_index", previous)

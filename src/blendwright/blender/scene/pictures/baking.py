@@ -1,4 +1,4 @@
-"""Baking: the operator, which Blender offers nothing else for, with what it asks of selection and materials, and their way back."""
+"""Baking by Blender's operator: the selection, active object, materials and image nodes that it needs, and their restoration."""
 
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -50,7 +50,7 @@ class Baking(Images):
         values = np.empty(len(image.pixels), np.float32)
         image.pixels.foreach_get(values)
         width, height = image.size
-        # Beside what the core takes out of the worker's directory.
+        # Next to the outbox, so that the core does not collect this file.
         file = self._outbox.with_name("denoised.exr")
         pixels = denoise(values.reshape(height, width, image.channels), file)
         image.pixels.foreach_set(np.ascontiguousarray(pixels, np.float32).ravel())
@@ -69,57 +69,58 @@ class Baking(Images):
 
 @contextmanager
 def _selected(obj: Any, sources: Sequence[Any]) -> Generator[None]:
-    """The operator bakes from what is selected to what is active."""
+    """Select the sources and make `obj` active for the length of the block: the operator bakes from the selected to the active object."""
     layer: Any = bpy.context.view_layer
     active, selected = layer.objects.active, selected_objects()
-    for each in selected:
-        each.select_set(False)
-    for each in (obj, *sources):
-        each.select_set(True)
+    _select((*selected,), False)
+    _select((obj, *sources), True)
     layer.objects.active = obj
     try:
         yield
     finally:
-        for each in (obj, *sources):
-            each.select_set(False)
-        for each in selected:
-            each.select_set(True)
+        _select((obj, *sources), False)
+        _select((*selected,), True)
         layer.objects.active = active
+
+
+def _select(objects: Sequence[Any], state: bool) -> None:
+    for obj in objects:
+        obj.select_set(state)
 
 
 @contextmanager
 def _a_material(obj: Any) -> Generator[None]:
-    """What has no material has none that could say where to bake to."""
-    # An object keeps a slot that its data has lost.
+    """Fill empty material slots with a temporary material, since the bake target is a node of a material."""
+    # An object keeps a slot after its data lost it.
+    slots: list[Any] = []
     if len(obj.data.materials):
         slots = list(obj.material_slots)
-    else:
-        slots = []
     if slots and all(slot.material is not None for slot in slots):
         yield
         return
+
     materials: Any = bpy.data.materials
-    made = materials.new(TARGET)
+    temporary = materials.new(TARGET)
     if bpy.app.version < (5, 0, 0):
-        made.use_nodes = True
-    empty = [slot for slot in slots if slot.material is None]
-    for slot in empty:
-        slot.material = made
+        temporary.use_nodes = True
+    empty_slots = [slot for slot in slots if slot.material is None]
+    for slot in empty_slots:
+        slot.material = temporary
     if not slots:
-        obj.data.materials.append(made)
+        obj.data.materials.append(temporary)
     try:
         yield
     finally:
-        for slot in empty:
+        for slot in empty_slots:
             slot.material = None
         if not slots:
             obj.data.materials.pop(index=0)
-        materials.remove(made)
+        materials.remove(temporary)
 
 
 @contextmanager
 def _target(material: Any, image: Any) -> Generator[None]:
-    """The active image node of a material is where it is baked to."""
+    """Add an active image node to a material for the length of the block: the operator bakes into the image of the active node."""
     tree = material.node_tree
     if tree.nodes.active is None:
         active = None

@@ -1,6 +1,6 @@
-"""Images: loading, painting, packing and writing them, which Blender offers functions of its own for.
+"""Images of the Scene port: loading, painting, packing and writing them.
 
-Responsible for: pixels that are in the scene's file when a step ends, and files that hold what the image does.
+This module ensures that the scene's file contains the pixels when a step ends, and that written files match the image.
 """
 
 import hashlib
@@ -17,18 +17,18 @@ from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
-# From 5.0 on the kind of medium decides which formats can be chosen.
+# From Blender 5.0 on, the media type decides which formats are available.
 MEDIUM: dict[str, Any] = {"media_type": "IMAGE"} if bpy.app.version >= (5, 0, 0) else {}
-# The difference that eight bits per channel leave, and the one that single precision does.
-COARSE, FINE = 0.6 / 255, 1e-5
-# What is no lighter than this is black to the eye: as eight bits store it, and as light.
+# The rounding error of a channel value from 0 to 1: with eight bits per channel, and with single precision.
+BYTE_TOLERANCE, FLOAT_TOLERANCE = 0.6 / 255, 1e-5
+# The largest channel value that looks black: as a stored byte value, and as linear light.
 BLACK_STORED, BLACK_LIGHT = 10 / 255, 0.003
-# Pixels take sixteen bytes each while they are looked at.
-MOST_LOOKED_AT = 10_000_000
+# The largest picture, in pixels, that `lit_share` reads. Each pixel takes sixteen bytes of memory.
+MAX_LIT_PIXELS = 10_000_000
 
 
 class Images(RecordedWrites):
-    """The part of the Scene port that is about images."""
+    """The part of the Scene port for images."""
 
     def load_image(self, name: str, file: str, path: str, color_space: str | None, *, pack: bool) -> Any:
         self._require_free_name(Kind.IMAGE, name)
@@ -44,7 +44,7 @@ class Images(RecordedWrites):
             return image
         if pack:
             image.pack()
-        # Written raw: the other way reads the file anew.
+        # Setting `filepath` would read the file again; `filepath_raw` does not.
         image.filepath_raw = path
         for packed in image.packed_files:
             packed.filepath = path
@@ -57,26 +57,26 @@ class Images(RecordedWrites):
 
     def painted_so(self, image: Any, rows: Sequence[Sequence[Sequence[float]]], *, encode: bool) -> bool:
         wanted = _blended(rows, tuple(image.size), encode=encode).reshape(-1, 4)
-        found = np.empty(len(image.pixels), np.float32)
-        image.pixels.foreach_get(found)
-        pixels = found.reshape(-1, image.channels)
+        values = np.empty(len(image.pixels), np.float32)
+        image.pixels.foreach_get(values)
+        pixels = values.reshape(-1, image.channels)
         if image.is_float:
-            tolerance = FINE
+            tolerance = FLOAT_TOLERANCE
         else:
-            tolerance = COARSE
+            tolerance = BYTE_TOLERANCE
         return bool(np.allclose(pixels[:, :3], wanted[:, :3], rtol=1e-5, atol=tolerance))
 
     def pack_image(self, image: Any) -> None:
-        """Pixels that are only in memory are in no file."""
+        """Pack the pixels of an image into the scene's file; until then they exist in memory only. Raises StepError if Blender cannot."""
         try:
             image.pack()
         except RuntimeError as error:
             reason = " ".join(str(error).removeprefix("Error:").split())
-            message = f"the pixels of image '{image.name}' cannot be kept: {reason}"
+            message = f"the pixels of image '{image.name}' cannot be packed: {reason}"
             raise StepError.of(Fault.EXECUTION_FAILED, message) from error
 
     def save_image(self, image: Any, file: str, settings: dict[str, Any], *, plain: bool) -> None:
-        # A scene of its own: choosing how colours are written changes more settings than can be put back.
+        # A temporary scene, since setting the color management changes more settings than this function could restore.
         scene: Any = bpy.data.scenes.new(f"{RESERVED_PREFIX}output")
         try:
             output = scene.render.image_settings
@@ -107,7 +107,7 @@ class Images(RecordedWrites):
     def lit_share(self, file: str) -> float | None:
         with _opened(file) as image:
             width, height = image.size
-            if not 0 < width * height <= MOST_LOOKED_AT or not len(image.pixels):
+            if not 0 < width * height <= MAX_LIT_PIXELS or not len(image.pixels):
                 return None
             values = np.empty(len(image.pixels), np.float32)
             image.pixels.foreach_get(values)
@@ -133,9 +133,11 @@ def _opened(file: str) -> Generator[Any]:
 
 
 def _blended(rows: Sequence[Sequence[Sequence[float]]], size: tuple[int, int], *, encode: bool) -> Any:
-    """The pixels of an image, from its lowest row up: the colours at even distances from edge to edge, blended between them."""
+    """Return the RGBA pixels of an image of this size, from its lowest row up.
+
+    The colors of `rows` are spread evenly over the image and blended linearly between their centers. `encode` converts to sRGB."""
     width, height = size
-    grid = np.array([[(*color[:3], color[3] if len(color) > 3 else 1.0) for color in row] for row in rows], np.float64)
+    grid = np.array([[_rgba(color) for color in row] for row in rows], np.float64)
     grid = grid[::-1]
     across = _between(grid, len(grid[0]), width, 1)
     pixels = _between(across, len(grid), height, 0)
@@ -146,10 +148,20 @@ def _blended(rows: Sequence[Sequence[Sequence[float]]], size: tuple[int, int], *
     return np.ascontiguousarray(pixels, np.float32)
 
 
-def _between(grid: Any, count: int, wanted: int, axis: int) -> Any:
-    # The middle of each pixel, between the middles of the cells that the colours stand for.
-    at = np.clip((np.arange(wanted) + 0.5) / wanted * count - 0.5, 0, count - 1)
+def _rgba(color: Sequence[float]) -> tuple[float, ...]:
+    if len(color) > 3:
+        alpha = color[3]
+    else:
+        alpha = 1.0
+    return (*color[:3], alpha)
+
+
+def _between(grid: Any, count: int, pixel_count: int, axis: int) -> Any:
+    """Resample `count` cells of the grid to `pixel_count` pixels along an axis, blending linearly between the centers of the cells."""
+    at = np.clip((np.arange(pixel_count) + 0.5) / pixel_count * count - 0.5, 0, count - 1)
     low = np.floor(at).astype(int)
     high = np.minimum(low + 1, count - 1)
-    share = (at - low).reshape([-1 if number == axis else 1 for number in range(3)])
+    shape = [1, 1, 1]
+    shape[axis] = -1
+    share = (at - low).reshape(shape)
     return np.take(grid, low, axis) * (1 - share) + np.take(grid, high, axis) * share

@@ -1,4 +1,4 @@
-"""How far a render is, as Blender tells it: into a file, where whoever waits can read it, and for the answer."""
+"""The progress of a render as Blender reports it, written to a file for waiting clients and kept for the answer."""
 
 import re
 from collections.abc import Generator
@@ -11,12 +11,14 @@ import bpy
 
 _handlers: Any = bpy.app.handlers
 SAMPLE = re.compile(r"Sample (\d+)/(\d+)")
-# Blender tells many times a second.
-INTERVAL = 0.5
+# Seconds between two writes; Blender reports progress many times a second.
+INTERVAL_SECONDS = 0.5
 
 
 class RenderProgress:
-    """`samples`: how many were taken of each pixel, and how many were meant to be; both 0 for an engine that does not say."""
+    """A handler for Blender's render statistics, which writes them to a file.
+
+    `samples` holds the finished and the planned samples per pixel; both are 0 for an engine that reports none."""
 
     def __init__(self, file: Path, label: str = "") -> None:
         self._file = file
@@ -24,25 +26,28 @@ class RenderProgress:
         self._last = 0.0
         self.samples = (0, 0)
 
-    def __call__(self, stats: str, *more: object) -> None:
-        found = SAMPLE.search(stats)
-        if found is not None:
-            # At the end Blender begins to count anew.
-            self.samples = max(self.samples, (int(found[1]), int(found[2])))
-        if perf_counter() - self._last > INTERVAL:
+    def __call__(self, stats: str, *_arguments: object) -> None:
+        match = SAMPLE.search(stats)
+        if match is not None:
+            # At the end Blender starts counting from 0 again.
+            self.samples = max(self.samples, (int(match[1]), int(match[2])))
+        if perf_counter() - self._last > INTERVAL_SECONDS:
             self._last = perf_counter()
-            # What cannot be told is no reason to lose a picture.
+            # A failed write must not end the render.
             with suppress(OSError):
                 self._file.write_text(f"{self._label}{stats}\n")
 
 
 @contextmanager
 def render_progress(file: Path, label: str = "") -> Generator[RenderProgress]:
-    """`label` is told at once, and before all that Blender tells."""
-    progress = RenderProgress(file, f"{label}: " if label else "")
+    """Write the progress of renders to `file` for the length of the block. `label` is written at once, and before each report."""
+    prefix = ""
     if label:
+        prefix = f"{label}: "
         with suppress(OSError):
             file.write_text(f"{label}\n")
+
+    progress = RenderProgress(file, prefix)
     _handlers.render_stats.append(progress)
     try:
         yield progress

@@ -1,6 +1,6 @@
-"""Pictures: the render operator, which Blender offers nothing else for, and datablocks that live only for one.
+"""Pictures by Blender's render operator, and datablocks that exist only for one picture.
 
-Responsible for: leaving the scene as it was. What is rendered and how large is the tool's to say.
+This module restores the scene afterwards. The tool sets beforehand what to render and at which resolution.
 """
 
 from collections.abc import Generator
@@ -21,7 +21,7 @@ from blendwright.wire.methods import PRINTED_FILE
 _ops: Any = bpy.ops
 
 TEMPORARY = f"{RESERVED_PREFIX}temporary"
-# What a scene may ask for that would write elsewhere, or other than one PNG.
+# Values for settings with which a scene could make Blender write to another path, or anything but a single PNG.
 OUTPUT: dict[str, Any] = {
     "use_overwrite": True,
     "use_placeholder": False,
@@ -30,7 +30,7 @@ OUTPUT: dict[str, Any] = {
     "use_render_cache": False,
 }
 PNG: dict[str, Any] = {
-    # From 5.0 on the kind of medium decides which formats can be chosen, and the format always decides on the rest.
+    # From Blender 5.0 on, the media type decides which formats are available. The format decides which other values are valid.
     **({"media_type": "IMAGE"} if bpy.app.version >= (5, 0, 0) else {}),
     "file_format": "PNG",
     "color_depth": "8",
@@ -54,12 +54,15 @@ class Rendering(RecordedWrites):
             settings = {**PNG, "color_mode": color_mode}
         else:
             settings = {**self._medium(output), **output}
-        # A format decides what else is valid: what it changes is put back behind it.
-        held = {name: getattr(scene.render.image_settings, name) for name in ("color_mode", "color_depth", "exr_codec")}
+        # Setting another format changes these values; restoring them last undoes that.
+        values_to_restore: dict[str, Any] = {}
+        if output is not None:
+            for name in ("color_mode", "color_depth", "exr_codec"):
+                values_to_restore[name] = getattr(scene.render.image_settings, name)
         with (
             self.temporarily(scene, camera=camera or scene.camera),
             self.temporarily(scene.render, filepath=filepath, **OUTPUT),
-            self.temporarily(scene.render.image_settings, **({} if output is None else held)),
+            self.temporarily(scene.render.image_settings, **values_to_restore),
             self.temporarily(scene.render.image_settings, **settings),
         ):
             try:
@@ -74,8 +77,9 @@ class Rendering(RecordedWrites):
     def _medium(self, output: dict[str, Any]) -> dict[str, Any]:
         if bpy.app.version < (5, 0, 0):
             return {}
-        layered = output["file_format"] == "OPEN_EXR_MULTILAYER"
-        return {"media_type": "MULTI_LAYER_IMAGE" if layered else "IMAGE"}
+        if output["file_format"] == "OPEN_EXR_MULTILAYER":
+            return {"media_type": "MULTI_LAYER_IMAGE"}
+        return {"media_type": "IMAGE"}
 
     @contextmanager
     def at_frame(self, frame: int) -> Generator[None]:

@@ -1,6 +1,6 @@
-"""Videos of pictures: Blender's own encoder, fed by its sequencer in a scene that lives only for that.
+"""Videos from rendered pictures, by Blender's encoder and a sequencer in a temporary scene.
 
-Responsible for: leaving nothing behind, and pixels as they are: what was rendered has its colours already.
+This module removes the temporary scene afterwards and applies no color transform, since the pictures have their final colors.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ CODECS = {"H264": ("MPEG4", "H264"), "VP9": ("WEBM", "WEBM")}
 
 
 class Videos(Rendering):
-    """The part of the Scene port that encodes."""
+    """The part of the Scene port that encodes videos."""
 
     def encode_video(
         self,
@@ -37,10 +37,9 @@ class Videos(Rendering):
             _set_encoder(film.render, codec, quality)
             film.frame_start, film.frame_end = 1, len(pictures)
             editor = film.sequence_editor_create()
-            # until 4.4
             if hasattr(editor, "strips"):
                 strips = editor.strips
-            else:
+            else:  # Blender before 4.4
                 strips = editor.sequences
             strip = strips.new_image("frames", pictures[0], 1, 1)
             for picture in pictures[1:]:
@@ -58,7 +57,7 @@ def _set_output(film: Any, filepath: str, size: tuple[int, int], fps: tuple[int,
     render.resolution_percentage = 100
     render.fps, render.fps_base = fps
     render.use_sequencer, render.use_compositing = True, False
-    # Without an ending of its own Blender would add the range of frames to the name.
+    # With this setting Blender would add the range of frames to the file name.
     render.use_file_extension = False
     render.use_stamp = False
     render.filepath = filepath

@@ -1,1 +1,1 @@
-"""What a step wrote and how to take it back."""
+"""The writes of a step, and how to revert them."""

@@ -1,8 +1,8 @@
-"""What is in which collection: linking and unlinking, recorded.
+"""Membership in collections: recorded linking and unlinking of objects and child collections.
 
-Responsible for: the order of child collections, the flags of collections in view layers, and what light linking says of a
-member, which Blender forgets when it unlinks. Membership of objects is a leaf of its own, so that a collection of 10,000
-costs nothing per step.
+A revert also restores data that Blender drops when it unlinks: the order of child collections, the flags of collections in view
+layers, and the light linking states of members. The membership of each object is a separate leaf of the fingerprint, so that a
+collection of 10,000 objects adds no cost to a step.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,15 +15,15 @@ from blendwright.blender.fingerprint import identity
 from blendwright.blender.scene.tracking.recorded_writes import RecordedWrites
 from blendwright.tool_api.scene import Kind
 
-COLLECTION = bpy.types.Collection  # looking it up takes longer than asking for it
+COLLECTION = bpy.types.Collection  # Cached, because looking the type up takes longer than the `isinstance` test.
 
-# What light linking says of a new member.
+# The light linking state of a new member.
 INCLUDED = "INCLUDE"
 
 LightStates = tuple[tuple[fp.Key, str], ...]
-# The scene, the view layer, and the names of the collections on the way down.
-LayerPlace = tuple[str, ...]
-LayerFlags = dict[LayerPlace, tuple[bool, ...]]
+# The scene, the view layer, and the names of the collections from the top down.
+LayerPath = tuple[str, ...]
+LayerFlags = dict[LayerPath, tuple[bool, ...]]
 
 
 class Membership(RecordedWrites):
@@ -56,15 +56,17 @@ class Membership(RecordedWrites):
             member = fp.key_of(child)
             states = _light_states(collection, "objects", [child])
             if states:
-                self.undo_log.touch(home)  # it is hashed with whom light linking excludes
+                self.undo_log.touch(home)  # The hash of the collection covers the members that light linking excludes.
             self.undo_log.member(edge, False)
             self.undo_log.inverse(lambda: self._set_member(home, member, edge, True, states))
             collection.objects.unlink(child)
 
     def _set_member(self, home: fp.Key, member: fp.Key, edge: fp.Key, present: bool, states: LightStates = ()) -> None:
         collection = self._collection(home)
-        objects = collection.objects
-        (objects.link if present else objects.unlink)(self._block(member))
+        if present:
+            collection.objects.link(self._block(member))
+        else:
+            collection.objects.unlink(self._block(member))
         self.undo_log.member(edge, present)
         for key, state in states:
             _light_linking(collection, "objects", self._block(key)).link_state = state
@@ -82,7 +84,7 @@ class Membership(RecordedWrites):
         states = _light_states(collection, "children", collection.children)
 
         def restore() -> None:
-            """Children are hashed in order, so all are linked anew in the order they had."""
+            """Link all children again in their former order, since the hash covers the order."""
             parent = self._collection(home)
             for present_child in list(parent.children):
                 parent.children.unlink(present_child)
@@ -96,7 +98,7 @@ class Membership(RecordedWrites):
         collection.children.unlink(child)
 
     def _holder_key(self, collection: Any) -> fp.Key:
-        """The key of a collection; of its scene where it is a scene's own."""
+        """Return the key of a collection. For the root collection of a scene, return the key of the scene."""
         return self._writable(self._state.collection_key(collection).holder)
 
     def _collection(self, home: fp.Key) -> Any:
@@ -106,14 +108,14 @@ class Membership(RecordedWrites):
         return block
 
     def _touch_layers(self, home: fp.Key) -> None:
-        """The view layers of scenes repeat the tree of collections, with flags."""
+        """Touch a collection and all scenes, since the view layers of scenes repeat the tree of collections with flags."""
         self.undo_log.touch(home)
         for name in self._state.named(Kind.SCENE.blocks):
             self.undo_log.touch((Kind.SCENE.blocks, name))
 
 
 def _joins_rigid_bodies(collection: Any, obj: Any) -> bool:
-    """Whether Blender makes an object a part of a simulation of rigid bodies when it links it; nothing but an operator undoes that."""
+    """Return True if linking the object makes Blender add it to a rigid body simulation. Only an operator could revert that."""
     scenes: Any = bpy.data.scenes
     worlds = [scene.rigidbody_world for scene in scenes if scene.rigidbody_world is not None]
     if any(world.constraints == collection for world in worlds):
@@ -122,33 +124,39 @@ def _joins_rigid_bodies(collection: Any, obj: Any) -> bool:
 
 
 def _light_states(collection: Any, which: str, members: Iterable[Any]) -> LightStates:
-    """What light linking says of members, where it is not what it says of a new one. A scene's own collection has none."""
+    """Return the keys and light linking states of members whose state differs from that of a new member.
+
+    The root collection of a scene has no such states. `which` is "objects" or "children"."""
     if collection.is_embedded_data:
         return ()
-    states = [(member, _light_linking(collection, which, member).link_state) for member in members]
-    return tuple((fp.key_of(member), state) for member, state in states if state != INCLUDED)
+    states: list[tuple[fp.Key, str]] = []
+    for member in members:
+        state = _light_linking(collection, which, member).link_state
+        if state != INCLUDED:
+            states.append((fp.key_of(member), state))
+    return tuple(states)
 
 
 def _light_linking(collection: Any, which: str, member: Any) -> Any:
-    """`collection_objects` and `collection_children` have the order of `objects` and `children`."""
+    """Return the light linking settings of a member: `collection_objects` has the order of `objects`, and so for the children."""
     index = getattr(collection, which).find(member.name)
     return getattr(collection, f"collection_{which}")[index].light_linking
 
 
 def layer_flags() -> LayerFlags:
-    """The flags of every collection in every view layer, parents before children."""
+    """Return the flags of every collection in every view layer, parents before children."""
     return {path: identity.layer_flags(node) for path, node in _layer_collections()}
 
 
 def restore_layer_flags(flags: LayerFlags) -> None:
-    # Parents first: what is set on one goes down to all below it.
+    """Set the flags of collections in view layers, parents first, since Blender passes a flag on to all collections below."""
     for path, node in _layer_collections():
         for flag, value in zip(identity.LAYER_FLAGS, flags.get(path, ()), strict=False):
             if getattr(node, flag) != value:
                 setattr(node, flag, value)
 
 
-def _layer_collections() -> Iterator[tuple[LayerPlace, Any]]:
+def _layer_collections() -> Iterator[tuple[LayerPath, Any]]:
     scenes: Any = bpy.data.scenes
     for scene in scenes:
         for layer in scene.view_layers:

@@ -1,4 +1,4 @@
-"""Values and datablocks that a revert can put in their place: copies that stay what they were."""
+"""Saved values and copies of datablocks, which stay unchanged until a revert restores them."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -18,9 +18,9 @@ ASSET_TEXTS = ("author", "catalog_id", "copyright", "description", "license")
 
 
 def freeze(value: Any, resolve: Resolve) -> Thaw:
-    """A property's value as something that yields it again later, whatever happens to the original.
+    """Save a property's value, and return a function that returns the saved value later.
 
-    Datablocks are kept by name (a reference may dangle after a revert), arrays and vectors by their numbers."""
+    A datablock is saved by its key, since a reference may dangle after a revert. Arrays and vectors are saved as tuples."""
     if isinstance(value, bpy.types.ID):
         key = fp.key_of(value)
         return lambda: resolve(key)
@@ -29,16 +29,18 @@ def freeze(value: Any, resolve: Resolve) -> Thaw:
 
 
 def plain(value: Any) -> Any:
-    """Vectors and arrays as tuples; enum flags stay sets."""
+    """Return a copy of a property's value in which vectors and arrays are tuples. Matrices and sets of enum flags keep their type."""
     if isinstance(value, mathutils.Matrix):
-        return value.copy()  # Blender takes rows of plain numbers for columns
+        return value.copy()  # Blender would read rows of plain numbers as columns.
     if isinstance(value, (str, bytes, set, frozenset)) or not hasattr(value, "__len__"):
         return cast("Any", value)
     return tuple(plain(part) for part in value)
 
 
 def freeze_item(value: Any, resolve: Resolve) -> Thaw:
-    """The same for a custom property, which may be a group that holds datablocks."""
+    """Save the value of a custom property, and return a function that returns the saved value later.
+
+    Unlike `freeze`, it also accepts groups and lists of groups, which may contain datablocks."""
     if hasattr(value, "to_dict"):
         group = {key: freeze_item(value[key], resolve) for key in value.keys()}  # noqa: SIM118 - no mapping
         return lambda: {key: thaw() for key, thaw in group.items()}
@@ -52,7 +54,7 @@ def freeze_item(value: Any, resolve: Resolve) -> Thaw:
 
 
 def put_item(holder: Any, key: str, value: Any) -> None:
-    """Write a custom property, also a pointer to nothing, which Blender does not take as a value."""
+    """Write a custom property. None writes a null pointer, which Blender does not accept as a value."""
     if value is None:
         _write_null_pointer(holder, key)
     elif isinstance(value, dict):
@@ -64,10 +66,10 @@ def put_item(holder: Any, key: str, value: Any) -> None:
 
 
 def item_hints(holder: Any, key: str) -> dict[str, Any] | None:
-    """What a custom property says of itself in the interface: its range, its default, its description."""
+    """Return the interface data of a custom property, such as range, default and description. Groups and pointers have none: None."""
     try:
         return holder.id_properties_ui(key).as_dict()
-    except TypeError:  # groups and pointers say nothing
+    except TypeError:
         return None
 
 
@@ -77,7 +79,7 @@ def put_hints(holder: Any, key: str, hints: dict[str, Any] | None) -> None:
 
 
 def _write_null_pointer(holder: Any, key: str) -> None:
-    """A pointer is null once what it points at has been removed."""
+    """Write a null pointer, by pointing at a temporary text and removing the text."""
     texts: Any = bpy.data.texts
     stub = texts.new(f"{RESERVED_PREFIX}nothing")
     holder[key] = stub
@@ -85,10 +87,9 @@ def _write_null_pointer(holder: Any, key: str) -> None:
 
 
 def copy_of(block: Any) -> Any:
-    """A copy with everything that the original has now."""
+    """Return a complete copy of a datablock, including painted pixels and asset data, which Blender does not copy."""
     image = block.copy()
     if isinstance(block, bpy.types.Image) and block.is_dirty:
-        # Blender copies an image without the pixels that were painted.
         pixels = np.empty(len(block.pixels), np.float32)
         block.pixels.foreach_get(pixels)
         image.pixels.foreach_set(pixels)
@@ -99,46 +100,52 @@ def copy_of(block: Any) -> Any:
 
 @contextmanager
 def preserving_depth(block: Any) -> Generator[None]:
-    """Blender flattens a curve of two dimensions whenever an object is given it; one that was not flat before shall not be."""
+    """Preserve the coordinates of a two-dimensional curve: Blender flattens it whenever the curve is assigned to an object."""
+    saved: list[tuple[Any, str, Any]] = []
     if isinstance(block, bpy.types.Curve) and block.dimensions == "2D":
-        lists = _points(block)
-    else:
-        lists = []
-    coordinates = [np.empty(len(points) * width, np.float32) for points, _, width in lists]
-    for (points, name, _), numbers in zip(lists, coordinates, strict=True):
-        points.foreach_get(name, numbers)
+        for points, name, width in _points(block):
+            coordinates = np.empty(len(points) * width, np.float32)
+            points.foreach_get(name, coordinates)
+            saved.append((points, name, coordinates))
+
     yield
-    for (points, name, _), numbers in zip(lists, coordinates, strict=True):
-        points.foreach_set(name, numbers)
+
+    for points, name, coordinates in saved:
+        points.foreach_set(name, coordinates)
 
 
 def _points(curve: Any) -> list[tuple[Any, str, int]]:
-    """The coordinates of a curve: a list of points, the property, and how many numbers each point has there."""
-    bezier = [(line.bezier_points, name, 3) for line in curve.splines for name in ("co", "handle_left", "handle_right")]
-    return bezier + [(line.points, "co", 4) for line in curve.splines]
+    """Return the coordinates of a curve as point list, property name, and the count of numbers per point."""
+    entries: list[tuple[Any, str, int]] = []
+    for spline in curve.splines:
+        for name in ("co", "handle_left", "handle_right"):
+            entries.append((spline.bezier_points, name, 3))
+        entries.append((spline.points, "co", 4))
+    return entries
 
 
 def _copy_asset_data(block: Any, asset: Any) -> None:
-    """Blender copies a datablock without its being an asset."""
+    """Mark a copy as an asset and copy the asset data to it, which Blender's copy omits."""
     block.asset_mark()
-    block.use_fake_user = False  # set by the mark; a pre-image is nobody's
-    own = block.asset_data
+    block.use_fake_user = False  # `asset_mark` sets a fake user, which a pre-image must not have.
+    target = block.asset_data
     for name in ASSET_TEXTS:
-        setattr(own, name, getattr(asset, name))
+        setattr(target, name, getattr(asset, name))
     for tag in asset.tags:
-        own.tags.new(tag.name)
-    own.active_tag = asset.active_tag
+        target.tags.new(tag.name)
+    target.active_tag = asset.active_tag
     for key in asset.keys():  # noqa: SIM118 - a bpy_struct is no mapping
-        put_item(own, key, freeze_item(asset[key], _unresolved)())
-        put_hints(own, key, item_hints(asset, key))
+        put_item(target, key, freeze_item(asset[key], _unresolved)())
+        put_hints(target, key, item_hints(asset, key))
 
 
 def _unresolved(key: fp.Key) -> Any:
-    raise TypeError(f"asset data that refers to {key}")  # Blender does not allow it
+    # Blender allows no datablock in asset data.
+    raise TypeError(f"the asset data refers to {key}")
 
 
 def repoint(tree: Any, image: Any) -> None:
-    """Let pre-images that use a node group use its pre-image: a change of its interface would reach into them too."""
+    """Make pre-images that use the node group `tree` use `image` instead, since a changed interface would change them too."""
     users: dict[Any, set[Any]] = bpy.data.user_map(subset={tree})
     for user in filter(is_tombstone, users[tree]):
         if isinstance(user, bpy.types.Object):
@@ -147,9 +154,10 @@ def repoint(tree: Any, image: Any) -> None:
                     modifier.node_group = image
             continue
         if isinstance(user, bpy.types.NodeTree):
-            outer = user
+            using_tree = user
         else:
-            outer = getattr(user, "node_tree", None)
-        for node in outer.nodes if outer is not None else ():
-            if getattr(node, "node_tree", None) == tree:
-                node.node_tree = image
+            using_tree = getattr(user, "node_tree", None)
+        if using_tree is not None:
+            for node in using_tree.nodes:
+                if getattr(node, "node_tree", None) == tree:
+                    node.node_tree = image

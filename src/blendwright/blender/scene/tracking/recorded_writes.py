@@ -1,6 +1,6 @@
 """Single recorded writes and pre-images: create, adopt, edit, set, custom properties.
 
-Responsible for: recording the inverse of each write together with the write. Knows nothing of collections and deletion.
+This module records the inverse of each write together with the write. It does not handle collections and deletion.
 """
 
 from collections.abc import Callable, Generator
@@ -19,10 +19,11 @@ from blendwright.tool_api.scene import Kind
 from blendwright.values.errors import StepError
 from blendwright.values.faults import Fault
 
-# Datablocks that own so much else that a copy is no pre-image.
+# Datablocks that own other data which a copy would share, so that a copy is no pre-image.
 NO_PREIMAGE = (bpy.types.Scene, bpy.types.Collection)
-# What Blender writes along with a property of an object: no parent forgets how the object hung on it, and another rotation
-# mode converts the rotation, not to the last digit. The last one comes back first: a bone means something only for its type.
+# Properties that Blender changes together with a property of an object. For example, clearing the parent clears the parent inverse,
+# and a new rotation mode converts the rotation inexactly. They are restored from last to first, since a parent bone is valid only
+# with its parent type.
 SIDE_EFFECTS: dict[str | int, tuple[str, ...]] = {
     "parent": ("matrix_parent_inverse", "parent_vertices", "parent_bone", "parent_type"),
     "parent_type": ("matrix_parent_inverse", "parent_vertices", "parent_bone"),
@@ -50,11 +51,11 @@ class RecordedWrites(SceneReader):
             getattr(bpy.data, kind.blocks).remove(block)
             self._require_free_name(kind, name)
         self._state.make_way(kind.blocks, name)
-        if block.name != name:  # the name of a font is read-only
+        if block.name != name:  # Tested because the name of a font is read-only.
             block.name = name
         self._register_created(kind, block, name)
         if kind is Kind.OBJECT and (block.rigid_body is not None or block.rigid_body_constraint is not None):
-            # Blender puts the copy of a rigid body into the collection of its simulation by itself.
+            # Blender automatically links the copy of a rigid body to the collection of its simulation.
             for home in block.users_collection:
                 edge = fp.member_key(home, block)
                 self.undo_log.member(edge, True)
@@ -63,9 +64,10 @@ class RecordedWrites(SceneReader):
 
     def applied_mesh(self, obj: Any, modifier: str) -> Any:
         meshes: Any = bpy.data.meshes
-        with ExitStack() as others_off:
-            for other in obj.modifiers:
-                others_off.enter_context(self.temporarily(other, show_viewport=other.name == modifier))
+        with ExitStack() as temporary:
+            for candidate in obj.modifiers:
+                is_applied = candidate.name == modifier
+                temporary.enter_context(self.temporarily(candidate, show_viewport=is_applied))
             depsgraph, evaluated = self.depsgraph(), self.evaluated(obj)
             mesh = meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=depsgraph)
         return self._register_created(Kind.MESH, mesh, mesh.name)
@@ -85,13 +87,13 @@ class RecordedWrites(SceneReader):
         block = self._state.find(collection, name)
         blocks: Any = getattr(bpy.data, collection)
         self._state.drop_name(collection, name)
-        # Shape keys cannot be removed on their own; they go with their mesh, which is undone next.
+        # Shape keys cannot be removed separately; they disappear with their mesh, which the next inverse removes.
         if hasattr(blocks, "remove"):
             blocks.remove(block)
 
     def edit(self, block: Any) -> Any:
         if isinstance(block, bpy.types.Key):
-            self.edit(block.user)  # shape keys have no life, and so no pre-image, of their own
+            self.edit(block.user)  # Shape keys exist only with their mesh, and so does their pre-image.
             return block
         key = self._writable(block)
         self._stale = True
@@ -109,7 +111,7 @@ class RecordedWrites(SceneReader):
         return block
 
     def _save_preimage(self, key: fp.Key, block: Any) -> Any:
-        """Take a pre-image, and record how to put it in the place of its original."""
+        """Copy a datablock as its pre-image, record an inverse that replaces the original by the copy, and return the copy."""
         self.undo_log.touch(key)
         self.undo_log.edited.add(key)
         fake = block.use_fake_user
@@ -122,7 +124,7 @@ class RecordedWrites(SceneReader):
         return image
 
     def _put_in_place(self, key: fp.Key, tombstone: str, fake: bool) -> Any:
-        """Let a tombstone take the place of what has its name now."""
+        """Replace the datablock that now has this key by a tombstone, remove it, and return the restored datablock."""
         collection, name = key
         edited = self._state.find(collection, name)
         saved = self._state.tombstone(collection, tombstone)
@@ -135,7 +137,9 @@ class RecordedWrites(SceneReader):
         return saved
 
     def _save_shape_keys(self, block: Any, image: Any) -> Callable[[Any], None]:
-        """Shape keys are a datablock of their own, which Blender copies and removes along with their mesh or curve."""
+        """Record the shape keys of a pre-image, and return a function that restores them for the restored datablock.
+
+        Shape keys are a separate datablock, which Blender copies and removes together with their mesh or curve."""
         keys = getattr(image, "shape_keys", None)
         if keys is None:
             return lambda saved: None
@@ -151,7 +155,7 @@ class RecordedWrites(SceneReader):
         return restore
 
     def _save_users(self, tree: Any) -> None:
-        """An interface is repeated where a node group is used: in the sockets of group nodes, in the inputs of modifiers."""
+        """Save the users of a node group, since sockets of group nodes and inputs of modifiers repeat the group's interface."""
         for user in references.referrers({tree})[tree]:
             key = fp.key_of(user)
             self.undo_log.touch(key)
@@ -163,14 +167,16 @@ class RecordedWrites(SceneReader):
                 self._save_preimage(key, user)
 
     def _save_material_slots(self, data: Any) -> None:
-        """An object has as many material slots as its data has materials; its own ones go when the data loses some."""
+        """Record the materials that objects assign to their own slots: an object loses such slots when its data loses materials."""
         for user in references.referrers({data})[data]:
-            slots = enumerate(getattr(user, "material_slots", ()))
-            own = [(i, freeze(slot.material, self._block)) for i, slot in slots if slot.link == "OBJECT"]
-            if own:
+            saved: list[tuple[int, Thaw]] = []
+            for index, slot in enumerate(getattr(user, "material_slots", ())):
+                if slot.link == "OBJECT":
+                    saved.append((index, freeze(slot.material, self._block)))
+            if saved:
                 key = fp.key_of(user)
                 self.undo_log.touch(key)
-                self.undo_log.inverse(lambda key=key, own=own: _put_slots(self._block(key), own))
+                self.undo_log.inverse(lambda key=key, saved=saved: _put_slots(self._block(key), saved))
 
     def set(self, target: Any, attribute: str, value: Any, *, owner: Any | None = None) -> None:
         holder = self._holder(target, owner)
@@ -180,7 +186,7 @@ class RecordedWrites(SceneReader):
             setattr(target, attribute, value)
             return
         if attribute == "name" and target == holder:
-            raise TypeError("a datablock is named with rename")
+            raise TypeError("use `rename` to set the name of a datablock")
         self.undo_log.touch(key)
         if isinstance(holder, bpy.types.Scene):
             self._touch_compositors()
@@ -189,28 +195,32 @@ class RecordedWrites(SceneReader):
         if isinstance(old, bpy.types.ID):
             self.undo_log.released.append(old)
         thaw = freeze(old, self._block)
-        resolve = self._address(holder, target)  # before the write: what cannot be found again must not be written
+        # Before the write, since a struct that has no address must not be written.
+        resolve = self._address(holder, target)
         setattr(target, attribute, value)
         if attribute == "name":
-            # Its path has the name in it, and the inverse runs with the new one.
+            # The path contains the name, and the inverse runs while the struct has the new one.
             resolve = self._address(holder, target)
         self.undo_log.inverse(lambda: setattr(resolve(), attribute, thaw()))
 
     def _save_side_effects(self, target: Any, attribute: str | int) -> None:
-        """Record what Blender itself writes along with a property, so that it comes back after the property does."""
+        """Record the properties that Blender changes together with this one, so that a revert restores them after it."""
         if isinstance(target, bpy.types.Object):
-            for other in SIDE_EFFECTS.get(attribute, ()):
-                if getattr(target, other) != "":  # no bone, or a type that Blender has no name for and takes none
-                    self._save_value(target, other)
+            for affected in SIDE_EFFECTS.get(attribute, ()):
+                # An empty string means no bone, or a parent type without a name, which cannot be assigned.
+                if getattr(target, affected) != "":
+                    self._save_value(target, affected)
         elif isinstance(target, bpy.types.PoseBone) and attribute == "rotation_mode":
-            for other in SIDE_EFFECTS[attribute]:
-                self._save_value(target, other)
+            for affected in SIDE_EFFECTS[attribute]:
+                self._save_value(target, affected)
         elif isinstance(target, bpy.types.NodesModifier) and attribute == "node_group":
             self._save_inputs(target)
 
     def _touch_compositors(self) -> None:
-        """Engine, denoising and passes of a scene decide which outputs the Render Layers nodes have, which are datablocks of their own
-        since Blender 5.0. They come back with what was written."""
+        """Mark all local compositor trees as touched by the port.
+
+        The engine, denoising and passes of a scene decide which outputs Render Layers nodes have. Since Blender 5.0 compositor trees
+        are separate datablocks. Reverting the property of the scene also restores these outputs."""
         for tree in bpy.data.node_groups:
             if isinstance(tree, bpy.types.CompositorNodeTree) and tree.library is None and not is_tombstone(tree):
                 key = fp.key_of(tree)
@@ -218,7 +228,7 @@ class RecordedWrites(SceneReader):
                 self.undo_log.touch(key)
 
     def _save_value(self, target: Any, attribute: str) -> None:
-        """Record what a property is before something else writes it."""
+        """Record the current value of a property that other code is about to write."""
         holder = self._holder(target, None)
         key = self._writable(holder)
         if not self.undo_log.free(key):
@@ -228,7 +238,7 @@ class RecordedWrites(SceneReader):
 
     def set_world_matrix(self, obj: Any, matrix: Any) -> None:
         self.depsgraph()
-        # Blender takes the matrix apart into these channels; putting a matrix back would not give the same numbers.
+        # Blender decomposes the matrix into these channels, and assigning the old matrix would not restore the exact numbers.
         for channel in CHANNELS:
             self._save_value(obj, channel)
         self._stale = True
@@ -257,14 +267,14 @@ class RecordedWrites(SceneReader):
         self.undo_log.released.extend(references.pointees_of_item(old))
         thaw, hints = freeze_item(old, self._block), item_hints(target, key)
 
-        def back() -> None:
+        def restore() -> None:
             put_item(resolve(), key, thaw())
             put_hints(resolve(), key, hints)
 
-        self.undo_log.inverse(back)
+        self.undo_log.inverse(restore)
 
     def _save_inputs(self, modifier: Any) -> None:
-        """The inputs of a geometry-nodes modifier, which Blender drops when it has no group."""
+        """Record the inputs of a geometry-nodes modifier, which Blender drops while the modifier has no group."""
         resolve = self._address(modifier.id_data, modifier)
         put_back = group_inputs.saved(modifier, self._block)
         self.undo_log.inverse(lambda: put_back(resolve()))
@@ -278,7 +288,7 @@ class RecordedWrites(SceneReader):
                 setattr(target, name, value)
             yield
         finally:
-            # In the order they had: one may decide which others are valid.
+            # In the same order as before, since a value may decide which later values are valid.
             for name, thaw in saved_values.items():
                 setattr(target, name, thaw())
             self._stale = True
@@ -289,7 +299,7 @@ class RecordedWrites(SceneReader):
         return self._state.block(key)
 
     def _writable(self, block: Any) -> fp.Key:
-        """The key of a datablock, unless it belongs to another file."""
+        """Return the key of a local datablock. Raise StepError for a linked one, which must be changed in its library file."""
         key = fp.key_of(block)
         if len(key) > 2:
             message = f"'{block.name}' is linked from {key[2]} and can only be changed there"
@@ -297,7 +307,9 @@ class RecordedWrites(SceneReader):
         return key
 
     def _holder(self, target: Any, owner: Any | None) -> Any:
-        """The datablock that a structure is hashed with."""
+        """Return the datablock whose hash covers a struct.
+
+        `owner` names it for a struct in an embedded node tree; without it, such a struct raises TypeError."""
         if owner is not None:
             return owner
         holder = target.id_data
@@ -308,7 +320,7 @@ class RecordedWrites(SceneReader):
         return holder
 
     def _address(self, holder: Any, target: Any) -> Callable[[], Any]:
-        """A function that finds a structure again after references have become stale."""
+        """Return a function that finds the struct again after references became stale. Raise ValueError if it has no path."""
         key = fp.key_of(holder)
         if target == holder:
             return lambda: self._block(key)
@@ -322,7 +334,7 @@ class RecordedWrites(SceneReader):
             return lambda: references.resolve(self._block(key), inside)
         try:
             path: str = target.path_from_id()
-        except ValueError:  # a type that Blender cannot give a path of
+        except ValueError:  # Blender knows no path for structs of this type.
             struct_path = references.path_to(root, target)
             if struct_path is None:
                 raise
@@ -343,7 +355,7 @@ def _put_slots(obj: Any, saved_values: list[tuple[int, Thaw]]) -> None:
 
 
 def _embedded(block: Any) -> str:
-    """The property that holds an embedded datablock."""
+    """Return the name of the owner's property that holds an embedded datablock."""
     if isinstance(block, bpy.types.Collection):
         return "collection"
     return "node_tree"

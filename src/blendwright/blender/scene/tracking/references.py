@@ -1,7 +1,7 @@
-"""Who points at whom, and where exactly: what a reversible deletion has to clear, and what it may leave without users.
+"""Pointers between datablocks with their exact paths: a reversible deletion clears them, and it may leave datablocks without users.
 
-Responsible for: finding every pointer to a datablock inside another one, in RNA properties and in custom properties.
-Must not write, and must not read add-on settings that are not stored: reading would create them.
+This module finds every pointer to a datablock inside another one, in RNA properties and in custom properties. It must not write,
+and must not read add-on settings that are not stored, since reading would create them.
 """
 
 from collections.abc import Container, Iterator
@@ -22,24 +22,24 @@ class Item(str):
 
 
 Path = tuple[Item | str | int, ...]
-# Where a struct lies in memory, and as what: the first member of a struct has the address of the whole.
+# The address and the type of a struct. The address alone is ambiguous: the first member of a struct has the same one.
 StructId = tuple[int, str]
 PointerSites = Iterator[tuple[Path, Any]]
 
-# A property path this long is a loop through Blender's own back pointers.
-DEEPEST = 8
-# Pointers that are derived from others: they follow by themselves.
+# The longest property path. Longer ones are cycles through Blender's own back pointers.
+MAX_DEPTH = 8
+# Pointers that Blender derives from others and updates automatically.
 DERIVED = frozenset({"rna_type", "id_data", "original", "active_material", "active_object", "depsgraph"})
-# Settings of interactive tools are no part of a scene, and Blender 4.2 crashes when a brush slot of uv_sculpt is read.
+# Settings of interactive tools are not part of a scene, and Blender 4.2 crashes when a brush slot of uv_sculpt is read.
 INTERACTIVE = frozenset({"tool_settings"})
-# The materials of a mesh or curve are cleared in place, so that indices keep their meaning.
+# The list of materials of a mesh or curve. Its entries are cleared but not removed, so that material indices stay valid.
 MATERIALS = "materials"
-# Elements without datablock pointers, by the million: not worth a visit.
+# Lists with up to millions of elements that contain no pointers to datablocks.
 ELEMENTS = frozenset(
     {
         "vertices", "edges", "loops", "polygons", "loop_triangles", "loop_triangle_polygons", "skin_vertices",
         "vertex_normals", "polygon_normals", "corner_normals", "attributes", "color_attributes", "vertex_colors", "uv_layers",
-        # By looking at the selections and pins of a UV map, Blender 4.5 and older would make them.
+        # Blender 4.5 and older create the selections and pins of a UV map when they are read.
         "uv_layer_clone", "uv_layer_stencil",
         "points", "bezier_points", "keyframe_points", "curves", "collection_objects", "collection_children",
     }
@@ -56,47 +56,46 @@ class Slot(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """The properties of one type that may lead to datablocks, and whether it can have custom ones."""
+    """The properties of one type that may lead to datablocks. `custom` is True if the type supports custom properties."""
 
     rna: tuple[Slot, ...]
     custom: bool
 
 
-# By class: Blender 5.2 makes types of node groups, all with the same names, and drops them again.
+# Keyed by class and not by name: Blender 5.2 creates types for node groups, all with the same names, and drops them again.
 _slots: WeakKeyDictionary[type, Slots] = WeakKeyDictionary()
 
 
 def referrers(blocks: set[Any]) -> dict[Any, list[Any]]:
-    """For each datablock, the living ones that refer to it, by name, so that the order is the same everywhere.
+    """Return, for each datablock, the datablocks that refer to it, sorted by type and name for a reproducible order.
 
-    Those that only show it (windows, screens) are not counted: they follow by themselves."""
+    Tombstones are omitted, and so are datablocks that only display it (windows, screens), since Blender updates those itself."""
     user_map: dict[Any, set[Any]] = bpy.data.user_map(subset=blocks)
-    hashed = fp.kinds()
-    return {
-        block: sorted(
-            (user for user in users if not is_tombstone(user) and fp.key_of(user)[0] in hashed),
-            key=lambda user: (user.id_type, user.name),
-        )
-        for block, users in user_map.items()
-    }
+    hashed_kinds = fp.kinds()
+    users_of: dict[Any, list[Any]] = {}
+    for block, users in user_map.items():
+        living_users = [user for user in users if not is_tombstone(user) and fp.key_of(user)[0] in hashed_kinds]
+        users_of[block] = sorted(living_users, key=lambda user: (user.id_type, user.name))
+    return users_of
 
 
 def pointer_sites(owner: Any, victims: Container[Any]) -> list[tuple[Path, Any]]:
-    """The paths inside `owner` of every property that points at one of `victims` and can be cleared, and at which."""
+    """Return the path and the datablock of every clearable property inside `owner` that points at one of `victims`."""
     return [(path, value) for path, value in _pointers(owner, (), 0, set()) if value in victims]
 
 
 def pointees(owner: Any) -> set[Any]:
-    """The datablocks that `owner` points at."""
+    """Return the datablocks that `owner` points at."""
     return {value for _, value in _pointers(owner, (), 0, set())}
 
 
 def pointees_of_item(value: Any) -> set[Any]:
-    """The datablocks that a custom property points at."""
+    """Return the datablocks that the value of a custom property points at."""
     return {block for _, block in _in_item(value, ())}
 
 
 def resolve(owner: Any, path: Path) -> Any:
+    """Return the value at a path inside `owner`."""
     value = owner
     for part in path:
         if isinstance(part, (int, Item)):
@@ -107,7 +106,9 @@ def resolve(owner: Any, path: Path) -> Any:
 
 
 def path_to(owner: Any, target: Any) -> Path | None:
-    """The path of a struct for which Blender itself gives none (`scene.display`), through single structs only."""
+    """Return the path of a struct for which Blender knows none, such as `scene.display`; None if it is not found.
+
+    Searches the direct members of `owner` and the Cycles settings of view layers."""
     for slot in _slots_of(owner).rna:
         if slot.is_list or slot.is_runtime or slot.name in DERIVED:
             continue
@@ -124,25 +125,26 @@ def path_to(owner: Any, target: Any) -> Path | None:
 
 def _slots_of(struct: Any) -> Slots:
     cached = _slots.get(struct.__class__)
-    if cached is None:
-        rna = struct.bl_rna
-        leading = [prop for prop in rna.properties if prop.type in ("POINTER", "COLLECTION")]
-        slots = [
-            Slot(prop.identifier, prop.type == "COLLECTION", prop.is_readonly, prop.is_runtime)
-            for prop in leading
-            if prop.identifier not in DERIVED | ELEMENTS | INTERACTIVE and not _is_membership(prop)
-        ]
-        cached = _slots[struct.__class__] = Slots(tuple(slots), supports_custom(struct))
-    return cached
+    if cached is not None:
+        return cached
+
+    slots: list[Slot] = []
+    for prop in struct.bl_rna.properties:
+        if prop.type not in ("POINTER", "COLLECTION") or prop.identifier in DERIVED | ELEMENTS | INTERACTIVE:
+            continue
+        if not _is_membership(prop):
+            slots.append(Slot(prop.identifier, prop.type == "COLLECTION", prop.is_readonly, prop.is_runtime))
+    result = _slots[struct.__class__] = Slots(tuple(slots), supports_custom(struct))
+    return result
 
 
 def _is_membership(prop: Any) -> bool:
-    """Lists of datablocks, such as the objects of a scene, have their own way of being cleared, and can be long."""
+    """Return True for a list of datablocks such as the objects of a scene. `Membership` handles these lists, which can be long."""
     return prop.type == "COLLECTION" and prop.identifier != MATERIALS and is_block(prop.fixed_type)
 
 
 def _pointers(struct: Any, path: Path, depth: int, seen: set[StructId]) -> PointerSites:
-    # A struct is visited once: the sockets of a node lead back to it, and a tree of nodes would be walked for seconds.
+    # Visit each struct once: the sockets of a node lead back to it, so visiting a node tree would otherwise take seconds.
     struct_id = (struct.as_pointer(), struct.bl_rna.identifier)
     if struct_id in seen:
         return
@@ -153,14 +155,14 @@ def _pointers(struct: Any, path: Path, depth: int, seen: set[StructId]) -> Point
             continue
         value = getattr(struct, slot.name)
         if slot.is_list:
-            if depth < DEEPEST:
+            if depth < MAX_DEPTH:
                 yield from _elements(value, (*path, slot.name), depth, seen)
         elif value is None:
             continue
         elif isinstance(value, bpy.types.ID) and not value.is_embedded_data:
             if not slot.is_readonly:
                 yield (*path, slot.name), value
-        elif depth < DEEPEST and not _points_back(value):
+        elif depth < MAX_DEPTH and not _points_back(value):
             yield from _pointers(value, (*path, slot.name), depth + 1, seen)
     if slots.custom:
         settings = {slot.name for slot in slots.rna if slot.is_runtime}
@@ -170,8 +172,8 @@ def _pointers(struct: Any, path: Path, depth: int, seen: set[StructId]) -> Point
 
 
 def _is_stored(struct: Any, name: str) -> bool:
-    """Whether an add-on's settings are there; asking for them would make them."""
-    if hasattr(struct, "bl_system_properties_get"):  # from Blender 5.0 on
+    """Return True if an add-on's settings are stored. Reading the settings themselves would create them."""
+    if hasattr(struct, "bl_system_properties_get"):  # Blender 5.0 and later
         group = struct.bl_system_properties_get()
         return group is not None and name in group
     return name in struct
@@ -184,7 +186,7 @@ def _elements(items: Any, path: Path, depth: int, seen: set[StructId]) -> Pointe
         if isinstance(item, bpy.types.ID):
             yield (*path, index), item
         elif index == 0 and _slots_of(item) == ((), False):
-            return  # plain numbers
+            return  # The list contains plain numbers.
         elif not _points_back(item):
             yield from _pointers(item, (*path, index), depth + 1, seen)
 
@@ -201,5 +203,5 @@ def _in_item(value: Any, path: Path) -> PointerSites:
 
 
 def _points_back(value: Any) -> bool:
-    """Structures whose pointers lead back to where one came from."""
+    """Return True for structs whose pointers lead back to their owner."""
     return isinstance(value, (bpy.types.NodeLink, bpy.types.LayerCollection))

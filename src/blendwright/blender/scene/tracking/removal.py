@@ -1,6 +1,6 @@
-"""Reversible deletion: whoever refers to a datablock drops its pointer, and it is kept as a tombstone until no revert can need it.
+"""Reversible deletion: all pointers to a datablock are cleared, and the datablock stays a tombstone until no revert can need it.
 
-Responsible for: leaving no pointer to a tombstone, and no datablock that Blender would drop on save.
+This module leaves no pointer to a tombstone, and no datablock that Blender would drop on save.
 """
 
 from collections.abc import Sequence
@@ -27,11 +27,13 @@ class Removal(Membership):
             self._writable(block)
             if getattr(block, "shape_keys", None) is not None:
                 victims[block.shape_keys] = None
-        victims_of: dict[Any, dict[Any, None]] = {}  # who refers to which of them
+
+        victims_of: dict[Any, dict[Any, None]] = {}  # The victims that each remaining user refers to, in order.
         for victim, users in references.referrers(set(victims)).items():
             for user in users:
                 if user not in victims:
                     victims_of.setdefault(user, {})[victim] = None
+
         for victim in victims:
             self.undo_log.touch(fp.key_of(victim))
             if isinstance(victim, bpy.types.Object):
@@ -52,10 +54,13 @@ class Removal(Membership):
         self._stale = True
         self._writable(by)
         replaced = dict.fromkeys(block for block in blocks if block != by)
-        users: dict[Any, None] = {}
-        for block, referring in references.referrers(set(replaced)).items():
+        users: set[Any] = set()
+        for block, block_users in references.referrers(set(replaced)).items():
             self._writable(block)
-            users.update(dict.fromkeys(user for user in referring if user not in replaced and not is_tombstone(user)))
+            for user in block_users:
+                if user not in replaced and not is_tombstone(user):
+                    users.add(user)
+
         ordered = sorted(users, key=fp.key_of)
         for user in ordered:
             self._point_elsewhere(user, replaced, by)
@@ -63,7 +68,7 @@ class Removal(Membership):
         return ordered
 
     def _clear(self, user: Any, victims: dict[Any, None]) -> None:
-        """Clear the pointers of one datablock to others."""
+        """Clear all pointers of a datablock to the victims. Raise StepError if one of them cannot be cleared."""
         if isinstance(user, bpy.types.Scene):
             parent = user.collection
         else:
@@ -72,12 +77,14 @@ class Removal(Membership):
             for child in [child for child in parent.children if child in victims]:
                 self.unlink(parent, child)
         elif any(isinstance(victim, bpy.types.NodeTree) for victim in victims):
-            self.edit(user)  # a group node without its group loses its links, and these have no inverse of their own
+            self.edit(
+                user
+            )  # A group node without its group loses its links, and the port records no inverse for links.
         self._point_elsewhere(user, victims, None)
         for _, victim in references.pointer_sites(user, victims):
-            message = f"'{user.name}' cannot be without '{victim.name}'"
-            cure = f"Delete '{user.name}' first, or give it another one."
-            raise StepError.of(Fault.SCENE_CONFLICT, message, cure=cure)
+            message = f"'{user.name}' cannot exist without '{victim.name}'"
+            fix = f"Delete '{user.name}' first, or assign another datablock to it."
+            raise StepError.of(Fault.SCENE_CONFLICT, message, cure=fix)
 
     def _point_elsewhere(self, user: Any, victims: dict[Any, None], target: Any) -> None:
         user_key = fp.key_of(user)
@@ -109,17 +116,17 @@ class Removal(Membership):
         self.undo_log.forget(key)
         self.undo_log.released.append(victim)
 
-        def back() -> None:
+        def restore() -> None:
             block = self._state.tombstone(collection, tombstone)
             self._state.restore(collection, block, name)
             block.use_fake_user = fake
 
-        self.undo_log.inverse(back)
+        self.undo_log.inverse(restore)
 
     # ------------------------------------------------------------------ the end of a step
 
     def protect_unused(self) -> None:
-        """Give a fake user to what the step left without users: Blender would drop it on save."""
+        """Give a fake user to each datablock that the step left without users, since Blender would not save it."""
         suspects: set[Any] = set()
         for block in self.undo_log.released:
             if is_tombstone(block):
@@ -128,7 +135,7 @@ class Removal(Membership):
                 suspects.add(block)
             else:
                 self._protect(block)
-        # Only tombstones make a count of users untrue; a new datablock that no tombstone points at is counted right.
+        # Only pointers from tombstones falsify a count of users, and no tombstone points at a new datablock.
         for block in self.undo_log.made:
             if not block.users and not is_tombstone(block):
                 self._protect(block)

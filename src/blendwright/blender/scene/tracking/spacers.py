@@ -1,11 +1,11 @@
-"""Spacers: empty datablocks with reserved names at the end of a list, behind which nothing has to be sorted in.
+"""Spacers: empty datablocks with reserved names at the end of a list, which make Blender's insertion of new names faster.
 
-Blender keeps datablocks sorted by name (4.2 to 5.2). For a new one it goes back from the end of the list, 512 at a time, until one
-of them comes before it, and then compares it with these 512 from the front. A name that belongs at the end is compared with all of
-them, twice for an object with its mesh: half of what plain bpy spends on a new cube in a large scene. With spacers behind it, it is
-compared with a dozen.
+Blender keeps datablocks sorted by name (4.2 to 5.2). For a new name it goes back from the end of the list in blocks of 512 names.
+It stops at a block that starts before the new name, and compares the name with this block from the front. A name at the end of the
+list is compared with all 512 names, twice for an object with its mesh. In a large scene, this is half of the time that plain bpy
+needs for a new cube. With spacers after it, the name is compared with about a dozen others.
 
-A spacer has a reserved name, so nobody sees it and no hash covers it, and no user, so Blender writes it to no file.
+A spacer has a reserved name, so it is hidden and no hash covers it. It has no users, so Blender does not save it.
 """
 
 from collections import Counter
@@ -13,40 +13,43 @@ from typing import Any
 
 import bpy
 
-# A few less than Blender looks at together: the new name comes behind those that are left.
+# The number of spacers of a kind: slightly fewer than the 512 names that Blender skips together.
 COUNT = 500
-# They cost as much as they bring to so many new datablocks of a kind.
-ENOUGH = 384
-# What is made in thousands, and the arguments of a new one behind its name.
+# The number of new datablocks of a kind after which spacers are created, because more are likely to follow. For this number of
+# datablocks the cost of the spacers equals their benefit.
+CREATED_BEFORE_SPACERS = 384
+# Kinds that steps create by the thousand, with the arguments of `new` after the name.
 KINDS: dict[str, tuple[Any, ...]] = {"meshes": (), "objects": (None,)}
 
 
 class Spacers:
-    """Those of one scene."""
+    """The spacer datablocks of the open scene."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = f"{prefix}space"
         self._created = Counter[str]()
 
     def note_created(self, collection: str) -> None:
-        """A datablock was created: from some number on it is to be expected that more will be."""
+        """Count a new datablock. When the count reaches CREATED_BEFORE_SPACERS, create the spacers of its kind."""
         if collection in KINDS:
             self._created[collection] += 1
-            if self._created[collection] == ENOUGH:
+            if self._created[collection] == CREATED_BEFORE_SPACERS:
                 blocks = getattr(bpy.data, collection)
-                for number in reversed(range(COUNT)):  # each before the last one: that is sorted in sooner
+                for number in reversed(
+                    range(COUNT)
+                ):  # In reverse order, because Blender then inserts each name faster.
                     blocks.new(f"{self._prefix}{number:03d}", *KINDS[collection])
 
     def remove(self) -> None:
-        """Before anybody else than the Scene port deals with all datablocks: operators, their undo, foreign code."""
+        """Remove all spacers. Call it before code outside the Scene port visits all datablocks: operators, undo, a caller's code."""
         for collection, created in self._created.items():
-            if created >= ENOUGH:
+            if created >= CREATED_BEFORE_SPACERS:
                 blocks = getattr(bpy.data, collection)
                 for block in [block for block in blocks if block.name.startswith(self._prefix)]:
-                    # Nothing uses it, and looking for users takes a hundred times as long.
+                    # A spacer has no users, and searching for users takes a hundred times as long.
                     blocks.remove(block, do_unlink=False, do_id_user=False, do_ui_user=False)
         self.forget()
 
     def forget(self) -> None:
-        """Another file is open: it has none."""
+        """Reset the counts after another file was opened, since it contains no spacers."""
         self._created.clear()
