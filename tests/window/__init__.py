@@ -1,1 +1,1 @@
-"""Tests of an open window: played by the wheel, with the real extension."""
+"""Tests of an open window, played by the bpy wheel with the real extension."""

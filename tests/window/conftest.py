@@ -1,4 +1,4 @@
-"""A window that is played, and a workspace that is attached to it."""
+"""Fixtures: a played window, and a workspace that is attached to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from window.playing import PlayedWindow
 
 @pytest.fixture(scope="module")
 def kept_window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlayedWindow]:
-    """One process for a whole file: starting another takes longer than most tests."""
+    """Return a window for a whole file, because starting a process takes longer than most tests."""
     played = PlayedWindow(tmp_path_factory.mktemp("window"))
     yield played
     played.stop()
@@ -24,7 +24,7 @@ def kept_window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlayedWind
 
 @pytest.fixture
 def window(kept_window: PlayedWindow, monkeypatch: pytest.MonkeyPatch) -> PlayedWindow:
-    """The only window of this user, with the scene that Blender starts with."""
+    """Return the only window of this user, with Blender's start-up scene."""
     monkeypatch.setenv(DIRECTORY, str(kept_window.windows))
     if kept_window.is_running:
         kept_window.open()

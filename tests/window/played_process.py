@@ -27,7 +27,7 @@ LONGEST_PAUSE = 0.02
 
 
 class Played:
-    """What a person does, by name."""
+    """The user's acts by name, in the process that plays the window."""
 
     def __init__(self, extension: Any, package: str, packages: list[str]) -> None:
         import bpy
@@ -40,7 +40,7 @@ class Played:
         self._next_answer = ""
 
     def do(self, code: str, push: bool = True) -> None:
-        """An edit by hand, and the undo step that Blender makes of it."""
+        """Edit by hand, and push the undo step that Blender would push."""
         exec(code, self._names)
         if push:
             self._bpy.ops.ed.undo_push(message="by hand")
@@ -59,14 +59,14 @@ class Played:
         self._bpy.ops.object.mode_set(mode=mode)
 
     def save(self, path: str) -> None:
-        """Ctrl-S."""
+        """Save, as Ctrl-S does."""
         if path:
             self._bpy.ops.wm.save_as_mainfile(filepath=path)
         else:
             self._bpy.ops.wm.save_mainfile()
 
     def open(self, path: str) -> None:
-        """Another file; without a name, Ctrl-N."""
+        """Open another file, or without a name a new one, as Ctrl-N does."""
         if path:
             self._bpy.ops.wm.open_mainfile(filepath=path)
         else:
@@ -82,7 +82,7 @@ class Played:
         self.window = importlib.import_module(f"{package}.open_window").this_window
 
     def answer_next(self, answer: str) -> None:
-        """Press a button as soon as something is asked in the panel."""
+        """Press a button as soon as the panel shows an approval."""
         self._next_answer = answer
 
     def press(self) -> None:
@@ -92,7 +92,7 @@ class Played:
             self._next_answer = ""
 
     def rest(self, seconds: float) -> float:
-        """As Blender's own loop waits: the pump is called when it has asked to be, and nothing else happens."""
+        """Wait as Blender's event loop does: call the pump when it has asked for it, and do nothing else."""
         ends, before = time.monotonic() + seconds, time.process_time()
         while (left := ends - time.monotonic()) > 0:
             pump = self.window.pump

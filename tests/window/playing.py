@@ -28,7 +28,7 @@ PACKAGE = Path(blendwright.__file__).parent
 
 
 def copy_extension(directory: Path) -> Path:
-    """The extension as a package that can be imported; returns the directory that it lies in."""
+    """Build the extension as an importable package, and return its parent directory."""
     package = directory / "blendwright_extension"
     package.mkdir(parents=True, exist_ok=True)
     for name, data in extension_files().items():
@@ -37,16 +37,16 @@ def copy_extension(directory: Path) -> Path:
 
 
 def python_of(series: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A Python with the Blender of a series; where there is none, the test is skipped."""
+    """Return a Python with a Blender of this series, or skip the test if there is none."""
     use_blender(series, monkeypatch)
-    known = series_named(series)
-    if known is not None and own_blender() == known.version:
+    matching_series = series_named(series)
+    if matching_series is not None and own_blender() == matching_series.version:
         return sys.executable
     return str(DATA / "blendwright" / "blenders" / series / "bin" / "python")
 
 
 class PlayedWindow:
-    """One Blender that somebody has open. `directory` holds its rendezvous, its copy of the extension and its log."""
+    """A Blender that a user has open. `directory` holds its rendezvous, its copy of the extension and its log."""
 
     def __init__(
         self,
@@ -56,8 +56,10 @@ class PlayedWindow:
         user_files: Path | None = None,
         elsewhere: bool = False,
     ) -> None:
-        """`user_files` is where Blender keeps preferences and extensions of its user; without it nothing is installed. `elsewhere`:
-        without what only systems like this one have."""
+        """Prepare a window that `start` opens.
+
+        `user_files` is the directory of Blender's preferences and extensions; without it no extension is installed.
+        `elsewhere` removes features that only systems like this one have."""
         self.directory = directory
         self.windows = directory / "windows"
         self._python = python
@@ -101,45 +103,45 @@ class PlayedWindow:
 
     @property
     def note(self) -> dict[str, Any]:
-        """The rendezvous file of this window."""
+        """The content of this window's rendezvous note."""
         return json.loads((self.windows / f"{self.pid}.json").read_text("utf-8"))
 
     # ------------------------------------------------------------------ the person's hands
 
     def do(self, code: str, *, push: bool = True) -> None:
-        """Edit by hand: Python that Blender runs, with the undo step that an operator would make."""
+        """Edit by hand: run Python code in Blender, with the undo step that an operator would push."""
         self._deed("do", code=code, push=push)
 
     def ask(self, expression: str) -> Any:
-        """The value of a Python expression in the window, as JSON has it."""
+        """Return the value of a Python expression in the window, converted by JSON."""
         return self._deed("ask", expression=expression)
 
     def undo(self) -> None:
-        """Ctrl-Z."""
+        """Undo, as Ctrl-Z does."""
         self._deed("undo")
 
     def redo(self) -> None:
-        """Ctrl-Shift-Z."""
+        """Redo, as Ctrl-Shift-Z does."""
         self._deed("redo")
 
     def mode(self, name: str, mode: str) -> None:
-        """Make an object the active one and change its mode: 'EDIT', 'SCULPT', 'OBJECT'."""
+        """Make an object active and change its mode to 'EDIT', 'SCULPT' or 'OBJECT'."""
         self._deed("mode", name=name, mode=mode)
 
     def save(self, path: Path | None = None) -> None:
-        """Ctrl-S, or Save As."""
+        """Save, as Ctrl-S or Save As does."""
         self._deed("save", path="" if path is None else str(path))
 
     def open(self, path: Path | None = None) -> None:
-        """Open a file, or Ctrl-N."""
+        """Open a file, or a new one, as Ctrl-N does."""
         self._deed("open", path="" if path is None else str(path))
 
     def answer_next(self, answer: str) -> None:
-        """Press "approve" or "decline" as soon as something is asked in the sidebar."""
+        """Press "approve" or "decline" as soon as the sidebar shows an approval."""
         self._deed("answer_next", answer=answer)
 
     def rest(self, seconds: float) -> float:
-        """Nobody does anything for so long; the processor seconds that the window spent meanwhile."""
+        """Do nothing for this many seconds, and return the processor seconds that the window spent meanwhile."""
         return cast("float", self._deed("rest", seconds=seconds))
 
     def connect(self) -> None:
@@ -149,15 +151,15 @@ class PlayedWindow:
         self._deed("disconnect")
 
     def use_extension(self, package: str) -> None:
-        """Go on with another copy of the extension, which Blender has installed: its window is pumped from now on."""
+        """Continue with another copy of the extension, which Blender has installed. From now on its pump is called."""
         self._deed("use_extension", package=package)
 
     def file(self) -> str:
-        """The path of the file that is open, "" before it was saved."""
+        """Return the path of the open file; an empty string before the first save."""
         return cast("str", self.ask("bpy.data.filepath"))
 
     def fingerprint(self) -> str:
-        """The full hash of the window."""
+        """Return the full scene hash of the window."""
         return cast("str", self._deed("fingerprint"))
 
     # ------------------------------------------------------------------ the process
@@ -167,7 +169,7 @@ class PlayedWindow:
         return self._process is not None and self._process.poll() is None
 
     def kill(self) -> None:
-        """As kill -9 does."""
+        """Kill the process, as `kill -9` does."""
         assert self._process is not None
         self._process.kill()
         self._process.communicate()

@@ -1,4 +1,4 @@
-"""Between a core and a played window: passes on requests and answers, and lets a test change what it likes."""
+"""A proxy between a core and a played window, which passes on requests and answers and lets a test change them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Tamper = Callable[[str, dict[str, Any], dict[str, Any]], dict[str, Any]]
 
 
 class TamperedWindow:
-    """A window as a core finds it in `windows`, whose answers are `tamper`'s."""
+    """A window as a core finds it in `windows`, with answers from `tamper`."""
 
     def __init__(self, window: PlayedWindow, windows: Path) -> None:
         self.windows = windows
@@ -59,13 +59,13 @@ class TamperedWindow:
             self._pass_on(core, window)
 
     def _pass_on(self, core: socket.socket, window: socket.socket) -> None:
-        asked: dict[int, tuple[str, dict[str, Any]]] = {}
+        requests: dict[int, tuple[str, dict[str, Any]]] = {}
 
         def pass_requests() -> None:
             with contextlib.suppress(OSError, frames.FrameError), core.makefile("rb") as reader:
                 while (body := frames.read_frame(reader)) is not None:  # pyright: ignore[reportArgumentType]
                     request = json.loads(body)
-                    asked[request["id"]] = (request["method"], request["params"])
+                    requests[request["id"]] = (request["method"], request["params"])
                     window.sendall(frames.header(body) + body)
             _hang_up(window)
 
@@ -74,7 +74,7 @@ class TamperedWindow:
         with contextlib.suppress(OSError, frames.FrameError), window.makefile("rb") as answers:
             while (body := frames.read_frame(answers)) is not None:  # pyright: ignore[reportArgumentType]
                 answer: dict[str, Any] = json.loads(body)
-                method, params = asked.get(answer["id"], ("", {}))
+                method, params = requests.get(answer["id"], ("", {}))
                 body = json.dumps(self.tamper(method, params, answer)).encode()
                 core.sendall(frames.header(body) + body)
         _hang_up(core)

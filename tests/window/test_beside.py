@@ -1,4 +1,4 @@
-"""What happens beside a window, on a headless Blender, and is brought over: code, pictures that the scene names, settings of the scene."""
+"""Work in a separate headless Blender that is transferred to the window: code, pictures of the scene, settings of the scene."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def test_what_needs_a_process_of_its_own_happens_beside_the_window(
     window: PlayedWindow, scene: blendwright.OpenScene, tmp_path: Path
 ) -> None:
     code = "import bpy\nbpy.data.objects['Cube'].location.z = 4\nbpy.ops.mesh.primitive_monkey_add()\n"
-    made = scene.call("python.run", code=code, mode="safe")
-    assert made.ok, made.message
+    result = scene.call("python.run", code=code, mode="safe")
+    assert result.ok, result.message
     assert window.ask("bpy.data.objects['Cube'].location.z") == 4 and window.ask("'Suzanne' in bpy.data.objects")
     assert in_step(window, scene)
     window.undo()
@@ -35,8 +35,8 @@ def test_what_nothing_uses_any_more_is_kept_in_the_window_as_it_is_beside_it(
         "import bpy\nbpy.data.objects['Cube'].data.materials[0] = bpy.data.materials.new('Gold')\n"
         "bpy.data.worlds['World'].color = (1, 0, 0)\n"
     )
-    made = scene.call("python.run", code=code, mode="safe")
-    assert made.ok, made.message
+    result = scene.call("python.run", code=code, mode="safe")
+    assert result.ok, result.message
     assert (
         window.ask("[bpy.data.materials['Material'].use_fake_user, bpy.data.worlds['World'].use_fake_user]")
         == [True] * 2
@@ -86,8 +86,8 @@ def test_pictures_are_found_beside_the_window_wherever_the_persons_file_says(
         greens: dict[str, int] = {}
         for name in ("above.png", "absolute.png"):
             window.do(ENVIRONMENT.format(name=name))
-            made = scene.call("render.still", artifact=name, resolution=[8, 8], denoise=False)
-            assert made.ok, made.message
+            result = scene.call("render.still", artifact=name, resolution=[8, 8], denoise=False)
+            assert result.ok, result.message
             [file] = (tmp_path / "workspace").rglob(f"artifacts/**/{name}")
             greens[name] = Image.open(file).convert("RGB").getpixel((4, 4))[1]  # pyright: ignore[reportIndexIssue,reportOptionalSubscript]
             assert in_step(window, scene)
@@ -125,9 +125,9 @@ def test_settings_of_the_scene_itself_are_brought_over(window: PlayedWindow, sce
     before = window.fingerprint()
     # The person's own, and no part of the scene.
     window.do("bpy.context.scene.tool_settings.use_snap = True", push=False)
-    made = "scene.world = bpy.data.worlds.new('Sky')\nscene.camera.name = 'Eye'"
+    code = "scene.world = bpy.data.worlds.new('Sky')\nscene.camera.name = 'Eye'"
     values = "\n".join(f"{name} = {value!r}" for name, value in SETTINGS.items() if not name.endswith(".name"))
-    done = scene.call("python.run", code=f"import bpy\nscene = bpy.context.scene\n{made}\n{values}\n", mode="safe")
+    done = scene.call("python.run", code=f"import bpy\nscene = bpy.context.scene\n{code}\n{values}\n", mode="safe")
     assert done.ok, done.message
     for name, value in SETTINGS.items():
         assert window.ask(f"[scene := bpy.context.scene, {name}][1]") == value, name

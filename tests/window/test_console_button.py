@@ -1,4 +1,4 @@
-"""Open Console in the sidebar: a real server with its console, bound to a window; the button asks for a link, and a browser follows it."""
+"""The button Open Console, with a real server and its console: the button requests a link, and a browser follows it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PRESS = "bpy.ops.blendwright.open_console()"
 
 @pytest.fixture
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the browser of the person notes what it was started with, as every user of the machine could read it."""
+    """Return the file in which the user's browser records its arguments, which every user of the machine could read."""
     noted, browser = tmp_path / "opened", tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$0 $@" >> {noted}\n')
     browser.chmod(0o700)
@@ -51,18 +51,18 @@ def window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Path) -> Ite
 
 @contextlib.contextmanager
 def served(workspace: Path) -> Generator[str]:
-    """A server with its console in a process of its own; the link that it shows."""
+    """Run a server with its console in a separate process, and yield the link that it prints."""
     pipe = subprocess.PIPE
     command = [*BLENDWRIGHT, "serve", "--ui", "--workspace", str(workspace)]
     with subprocess.Popen(command, text=True, stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe) as process:
         try:
             assert process.stderr is not None and process.stdin is not None
-            said = ""
-            while (found := re.search(r"http://\S+#link=\S+", said)) is None:
+            output = ""
+            while (match := re.search(r"http://\S+#link=\S+", output)) is None:
                 line = process.stderr.readline()
-                assert line, said
-                said += line
-            yield found[0]
+                assert line, output
+                output += line
+            yield match[0]
             process.stdin.close()
             assert process.wait(60) == 0
         finally:
@@ -71,10 +71,10 @@ def served(workspace: Path) -> Generator[str]:
 
 def wait_for(path: Path, lines: int) -> list[str]:
     end = time.monotonic() + 30
-    while not path.exists() or len(found := path.read_text().splitlines()) < lines:
+    while not path.exists() or len(recorded := path.read_text().splitlines()) < lines:
         assert time.monotonic() < end, "nothing was opened"
         time.sleep(0.02)
-    return found
+    return recorded
 
 
 def wait_for_core(window: PlayedWindow) -> None:
@@ -85,7 +85,7 @@ def wait_for_core(window: PlayedWindow) -> None:
 
 
 def follow(address: str) -> httpx2.Response:
-    """As a browser does: read the file that it was started with, go where it leads, and bring the link."""
+    """Follow a link as a browser does: read the file from the command line, follow the redirect, and send the link."""
     assert address.startswith("file:///")
     path = Path(url2pathname(urlsplit(address).path))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -122,10 +122,10 @@ def test_the_button_opens_the_console_with_a_fresh_link_every_time(
         assert httpx2.post(links, headers={"X-Window-Key": key}).status_code == 403
         assert httpx2.post(links, headers={"X-Window-Key": key, "Origin": "http://evil.example"}).status_code == 403
         assert httpx2.post(f"{address}api/session", json={"link": key}, headers=origin).status_code == 401
-        left = Path(url2pathname(urlsplit(second.split()[1]).path))
+        page_path = Path(url2pathname(urlsplit(second.split()[1]).path))
         assert key not in "".join(path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file())
     end = time.monotonic() + 30
-    while left.exists():
+    while page_path.exists():
         assert time.monotonic() < end, "the page stays when the core is gone"
         time.sleep(0.02)
 

@@ -1,4 +1,4 @@
-"""What ends in the middle: the window, the core, the time of a call, the file that was open."""
+"""Interruptions: the window, the core, the time of a call or the open file ends in the middle of a plan."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_killed_window_loses_nothing_that_was_acknowledged(window: PlayedWindo
     attach(workspace)
     with blendwright.open(workspace) as scene:
         assert scene.run(cubes("one", "A", "B")).status == "succeeded"
-        made = window.fingerprint()
+        final_hash = window.fingerprint()
         window.kill()
         with pytest.raises(EnvironmentUnfit, match="not open any more"):
             scene.run(cubes("two", "C"))
@@ -35,7 +35,7 @@ def test_a_killed_window_loses_nothing_that_was_acknowledged(window: PlayedWindo
         pass
     with window:  # a new one, with the scene that Blender starts with
         restored = attach(workspace, restore=True)
-        assert window.fingerprint() == made and window.ask("'B' in bpy.data.objects")
+        assert window.fingerprint() == final_hash and window.ask("'B' in bpy.data.objects")
         assert restored.taken_in == "" and window.file() == str(restored.restored)
         with blendwright.open(workspace) as scene:
             assert scene.run(cubes("two", "C")).status == "succeeded" and in_step(window, scene)

@@ -1,4 +1,4 @@
-"""A workspace that came from somebody else, with a binding to a window in it."""
+"""Workspaces from somebody else that contain a binding to a window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies where windows leave their notes, whoever put it there: nothing hangs, nothing of it is believed that is not a window's."""
+"""Hostile files in the directory of the windows' notes: nothing hangs, and only a window's data is trusted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def leave(place: Path, name: str | None = None, **other: Any) -> Path:
-    """A note, which is sound but for what is named."""
+    """Write a valid note with the given fields replaced, and return its path."""
     note = {
         "protocol": 1, "pid": os.getpid(), "blender": "5.2.0", "python": sys.version.split()[0], "binary": "", "file": "",
         "socket": str(place / "s"), "port": None, "token": "t", "started": 1.0,
@@ -79,21 +79,21 @@ def test_a_directory_that_somebody_else_made_first_is_not_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     above = tmp_path / "blendwright-0"
-    place = above / "windows"
-    place.mkdir(parents=True, mode=0o700)
+    directory = above / "windows"
+    directory.mkdir(parents=True, mode=0o700)
     above.chmod(0o700)
-    leave(place)
-    monkeypatch.setenv(DIRECTORY, str(place))
+    leave(directory)
+    monkeypatch.setenv(DIRECTORY, str(directory))
     assert len(open_windows()) == 1
     os.chown(above, NOBODY, NOBODY)
     with pytest.raises(EnvironmentUnfit, match="only you"):
         open_windows()
     os.chown(above, 0, 0)
-    os.chown(place, NOBODY, NOBODY)
+    os.chown(directory, NOBODY, NOBODY)
     with pytest.raises(EnvironmentUnfit, match="only you"):
         open_windows()
-    os.chown(place, 0, 0)
-    os.chown(place / f"{os.getpid()}.json", NOBODY, NOBODY)
+    os.chown(directory, 0, 0)
+    os.chown(directory / f"{os.getpid()}.json", NOBODY, NOBODY)
     assert open_windows() == []
 
 
@@ -112,28 +112,28 @@ for attempt in tries:
 def test_another_user_sees_neither_note_nor_socket(tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory() as parent:
         Path(parent).chmod(0o755)  # as the directory for temporary files is
-        place = Path(parent) / "windows"
-        place.mkdir(mode=0o700)
-        note, address = leave(place), place / "s"
+        directory = Path(parent) / "windows"
+        directory.mkdir(mode=0o700)
+        note, address = leave(directory), directory / "s"
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(str(address))
             listening.listen(1)
             for _ in range(2):
                 ran = subprocess.run(
-                    [sys.executable, "-c", SPY, str(place), str(note), str(address)],
+                    [sys.executable, "-c", SPY, str(directory), str(note), str(address)],
                     capture_output=True, text=True, check=True,
                 )  # fmt: skip
-                assert ran.stdout.split() == ["refused"] * (3 if place.stat().st_mode & 0o077 == 0 else 2)
+                assert ran.stdout.split() == ["refused"] * (3 if directory.stat().st_mode & 0o077 == 0 else 2)
                 # Were the directory open by mistake, the modes of both would still hold.
                 address.chmod(0o600)
-                place.chmod(0o755)
+                directory.chmod(0o755)
 
 
 # ---------------------------------------------------------------------- windows that lie before they have said hello
 
 
 class FakeWindow:
-    """A socket that answers each request with the next of these bytes, and holds the connection."""
+    """A socket that answers each request with the next of these bytes, and keeps the connection open."""
 
     def __init__(self, place: Path, *answers: bytes) -> None:
         self._listening = socket.socket(socket.AF_UNIX)

@@ -1,4 +1,4 @@
-"""A window that lies after its hello: no scene is taken in that a headless Blender did not find, no link followed, no approval made up."""
+"""Windows that lie after `hello`: no scene without a headless check, no followed link, and no forged approval is accepted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tampered(window: PlayedWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def changing(method: str, change: Change) -> Callable[[str, dict[str, Any], dict[str, Any]], dict[str, Any]]:
-    """Tampers with the answers to one method; gets their params and result."""
+    """Return a tamper function for the answers to one method. `change` receives the parameters and the result."""
 
     def tamper(asked: str, params: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
         if asked == method and "result" in answer:
@@ -39,7 +39,7 @@ def changing(method: str, change: Change) -> Callable[[str, dict[str, Any], dict
 
 
 def put(make: Callable[[Path], object]) -> Change:
-    """In the place of the file that the window has saved."""
+    """Return a change that replaces the file that the window has saved by one from `make`."""
 
     def change(params: dict[str, Any], result: dict[str, Any]) -> None:
         path = Path(params["path"])
@@ -93,8 +93,8 @@ def _holds(file: Path, text: str) -> bool:
 
 
 def test_an_answer_to_another_question_is_none(window: PlayedWindow, tampered: TamperedWindow, tmp_path: Path) -> None:
-    """Ids are random: what was pressed for one question, or in another session, is never an answer to the next."""
-    asked: list[str] = []
+    """Check that an answer never applies to a later question or another session, since ids are random."""
+    question_ids: list[str] = []
     made_up: list[dict[str, Any]] = [{"id": each, "answer": "approve"} for each in ("", None, 0)]
     made_up += [{"id": [], "answer": []}, {}]
     of_no_kind: list[Any] = [[], {}, None, True]
@@ -102,16 +102,16 @@ def test_an_answer_to_another_question_is_none(window: PlayedWindow, tampered: T
     def answers(params: dict[str, Any], result: dict[str, Any]) -> dict[str, Any] | None:
         if not params["approvals"]:
             return None
-        asked.append(params["approvals"][0]["id"])
+        question_ids.append(params["approvals"][0]["id"])
         # At last a no, so that the question ends.
-        last = [{"id": asked[-1], "answer": "decline"}] if asked.count(asked[-1]) > 2 else []
-        replayed = [{"id": earlier, "answer": "approve"} for earlier in set(asked) - {asked[-1]}]
-        session = {"id": asked[-1], "answer": "session"}
+        last = [{"id": question_ids[-1], "answer": "decline"}] if question_ids.count(question_ids[-1]) > 2 else []
+        replayed = [{"id": earlier, "answer": "approve"} for earlier in set(question_ids) - {question_ids[-1]}]
+        session = {"id": question_ids[-1], "answer": "session"}
         return {
             "answers": [
                 *made_up,
                 *replayed,
-                *({"id": asked[-1], "answer": each} for each in of_no_kind),
+                *({"id": question_ids[-1], "answer": each} for each in of_no_kind),
                 session,
                 *last,
             ]
@@ -123,7 +123,7 @@ def test_an_answer_to_another_question_is_none(window: PlayedWindow, tampered: T
             assert not scene.outcome("object.delete", {"object": "Light"}).ok
     with blendwright.open(tmp_path / "workspace") as scene:
         assert not scene.outcome("object.delete", {"object": "Light"}).ok
-    assert len(set(asked)) == 3 and window.ask("'Light' in bpy.data.objects")
+    assert len(set(question_ids)) == 3 and window.ask("'Light' in bpy.data.objects")
 
 
 def test_a_yes_counts_for_the_scene_that_was_asked_about(

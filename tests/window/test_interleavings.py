@@ -1,4 +1,4 @@
-"""Plans, hand edits, undo, redo, saves and kills in any order, against a model of what Blender's own undo says the window has."""
+"""Random orders of plans, edits by hand, undo, redo, saves and kills, checked against a model of Blender's undo history."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = "sorted(o.name for o in bpy.data.objects)"
 
 @dataclass
 class Model:
-    """The states that undo and redo lead through, each the names of the objects, and which one is current."""
+    """A model of the undo history: the states as names of objects, and the index of the current state."""
 
     states: list[frozenset[str]]
     at: int = 0
@@ -38,12 +38,12 @@ class Model:
         self.at += 1
 
     def restart(self) -> None:
-        """A killed window comes back with what was acknowledged, and without a history."""
+        """Restart the model after a kill: the window has all acknowledged changes, and no undo history."""
         self.states, self.at = [self.known], 0
 
 
 class Story:
-    """One window, one workspace, one random order of acts."""
+    """A random sequence of acts with one window and one workspace."""
 
     def __init__(self, window: PlayedWindow, workspace: Path, seed: int) -> None:
         self._window = window
@@ -81,8 +81,8 @@ class Story:
         self._acknowledged()
 
     def failing(self) -> None:
-        taken = min(self._model.now)
-        report = self._scene.run(cubes(f"fails {self._name()}", self._name(), taken), boundary="plan")
+        removed_name = min(self._model.now)
+        report = self._scene.run(cubes(f"fails {self._name()}", self._name(), removed_name), boundary="plan")
         assert report.status != "succeeded"
         self._acknowledged()
 

@@ -1,4 +1,4 @@
-"""A window where there are no Unix sockets and nothing else that only Unix has, as on Windows: a port of this machine, and the token."""
+"""A window on a system without Unix sockets and other Unix features, as on Windows: a local port and the token."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def test_nobody_is_sent_a_signal_where_signals_are_other_ones(tmp_path: Path, mo
         "protocol": rendezvous.PROTOCOL, "pid": 4_000_000, "blender": "5.2.0", "python": "3.13.0", "binary": "", "file": "",
         "token": "x", "started": 1.0, "socket": None, "port": 9,
     }  # fmt: skip
-    place = tmp_path / "windows"
-    place.mkdir(mode=0o700)
-    file = place / "4000000.json"
+    directory = tmp_path / "windows"
+    directory.mkdir(mode=0o700)
+    file = directory / "4000000.json"
     file.write_text(json.dumps(note))
     file.chmod(0o600)
-    monkeypatch.setenv(DIRECTORY, str(place))
+    monkeypatch.setenv(DIRECTORY, str(directory))
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(rendezvous, "os", SimpleNamespace(**{**vars(os), "name": "nt", "kill": None}))
         assert [window.pid for window in rendezvous.open_windows()] == [4_000_000]
@@ -43,10 +43,10 @@ def test_a_window_without_unix_sockets_is_worked_in_over_a_port(
     with PlayedWindow(tmp_path / "window", elsewhere=True) as window:
         monkeypatch.setenv(DIRECTORY, str(window.windows))
         assert window.note["socket"] is None and not list(window.windows.glob("*.sock"))
-        found = window_of(window.pid)
-        assert found is not None and found.port == window.note["port"]
+        info = window_of(window.pid)
+        assert info is not None and info.port == window.note["port"]
         with pytest.raises(EnvironmentUnfit, match="token"):
-            connect(replace(found, token="0" * 64))
+            connect(replace(info, token="0" * 64))
         attach(tmp_path / "workspace")
         with blendwright.open(tmp_path / "workspace") as scene:
             before = window.fingerprint()

@@ -1,4 +1,4 @@
-"""A person and plans in one window: the journal says after every acknowledged plan what the window has, and no edit is lost."""
+"""A user and plans in the same window: after every acknowledged plan the journal matches the window, and no edit is lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from window.playing import PlayedWindow
 
 
 def cubes(request: str, *names: str, **args: Any) -> dict[str, Any]:
-    """A plan that makes cubes."""
+    """Return a plan that creates cubes."""
     operations: list[dict[str, Any]] = [
         {
             "operation_id": f"make_{name}",
@@ -46,14 +46,14 @@ def test_one_ctrl_z_takes_back_one_plan_and_the_journal_follows(
     report = scene.run(cubes("first", *[f"Box{number}" for number in range(100)]))
     assert report.status == "succeeded" and in_step(window, scene)
     assert window.ask("len(bpy.data.objects)") == 103
-    made = scene.journal.head
+    head = scene.journal.head
     window.undo()
     assert window.fingerprint() == before and window.ask("len(bpy.data.objects)") == 3
     scene.call("scene.snapshot")
-    assert in_step(window, scene) and made is not None and scene.journal.head != made
+    assert in_step(window, scene) and head is not None and scene.journal.head != head
     window.redo()
     scene.call("scene.snapshot")
-    assert in_step(window, scene) and scene.journal.head == made
+    assert in_step(window, scene) and scene.journal.head == head
 
 
 EDITS = {
@@ -166,7 +166,7 @@ def test_trusted_code_is_refused_in_a_window_and_has_a_safe_way(window: PlayedWi
 
 
 def shown_in_the_sidebar(monkeypatch: pytest.MonkeyPatch) -> list[ApprovalRequest]:
-    """The questions that a window is sent from now on; there is no window."""
+    """Replace the display of the window's panel, and return the list to which it adds each question."""
     shown: list[ApprovalRequest] = []
 
     def show(panel: WindowPanel, requests: Sequence[ApprovalRequest]) -> None:
@@ -177,19 +177,19 @@ def shown_in_the_sidebar(monkeypatch: pytest.MonkeyPatch) -> list[ApprovalReques
 
 
 def test_what_does_not_go_into_the_sidebar_whole_is_not_asked_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    panel, asked = WindowPanel({}), shown_in_the_sidebar(monkeypatch)
+    panel, questions = WindowPanel({}), shown_in_the_sidebar(monkeypatch)
     code = " " * LONGEST_TEXT + "import os"
     request = ApprovalRequest("1", "h", "r", "o", "python.run", "safe_write", "run", (), time.time() + 60, shown=code)
     assert panel.ask(request) is ApprovalAnswer.NONE
-    assert asked == []
+    assert questions == []
 
 
 def test_the_sidebar_is_shown_every_path_outputs_first_or_points_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    what = f'python.run\nwrites "/home/x/thesis.blend"\nreads "/in/{"m" * 300}.glb"\nwith {{}}'
+    summary = f'python.run\nwrites "/home/x/thesis.blend"\nreads "/in/{"m" * 300}.glb"\nwith {{}}'
     shown = shown_in_the_sidebar(monkeypatch)
-    request = ApprovalRequest("1", "h", "r", "o", "python.run", "destructive", what, ("a rule",), time.time() + 60)
+    request = ApprovalRequest("1", "h", "r", "o", "python.run", "destructive", summary, ("a rule",), time.time() + 60)
     panel = WindowPanel({})
-    assert panel.ask(request) is ApprovalAnswer.NONE and [one.what for one in shown] == [what]
+    assert panel.ask(request) is ApprovalAnswer.NONE and [one.what for one in shown] == [summary]
     panel.ask(replace(request, shown="x" * LONGEST_TEXT))
     assert len(shown) == 1
     assert "blendwright approve" in str(panel.__dict__["_plans"][0]["label"])

@@ -1,4 +1,4 @@
-"""A scene with something of everything, and a trial on it."""
+"""Fixtures: a village scene with datablocks of every kind, and a trial on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A driver on an F-curve that is not in `animation_data.drivers`: Blender's API cannot put one there, so a pointer is moved."""
+"""Drivers hidden on F-curves outside of `animation_data.drivers`. Blender's API cannot create them, so this module moves a pointer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PLACES = ("strip", "nested strip", "action", "node tree strip", "shape key strip
 
 
 def hide_driver(place: str = "strip", expression: str | None = "1.0") -> str:
-    """Give the current scene an object "Hiding" whose datablocks hide a driver in this place; returns its name.
+    """Add an object "Hiding" to the current scene, hide a driver at this location of its datablocks, and return the object's name.
 
-    Without an expression the scene is the same, but for the driver."""
+    Without an expression the scene is the same except for the driver."""
     data: Any = bpy.data
     obj: Any = data.objects.new("Hiding", data.meshes.new("Hiding"))
     bpy.context.scene.collection.objects.link(obj)
@@ -70,7 +70,7 @@ def _pointer(curve: Any) -> ctypes.c_uint64:
 
 
 def _nest(track: Any, obj: Any) -> None:
-    """Turn the track's strip into a child of a meta strip, as the operator of the NLA editor does, which needs a window."""
+    """Turn the track's strip into a child of a meta strip, as the NLA editor's operator does, which needs a window."""
     outer = track.strips.new("Meta", 100, bpy.data.actions[0])
     inner = track.strips["Strip"]
     # NlaTrack.strips and NlaStrip.strips are lists of structs that begin with `next` and `prev`.
@@ -96,12 +96,12 @@ def _struct_offsets() -> dict[str, int]:
         file = Path(directory, "empty.blend")
         bpy.ops.wm.save_as_mainfile(filepath=str(file), copy=True, compress=False)
         with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            found = member_offsets(mapped)
-    return {"track.strips": found["NlaTrack", "strips"], "strip.strips": found["NlaStrip", "strips"]}
+            offsets = member_offsets(mapped)
+    return {"track.strips": offsets["NlaTrack", "strips"], "strip.strips": offsets["NlaStrip", "strips"]}
 
 
 def member_offsets(mapped: Any) -> dict[tuple[str, str], int]:
-    """Where the members of the structs of animation begin, as a saved file says it."""
+    """Return the offsets of the members of the animation structs, as a saved file describes them."""
     from blendwright.blendfile.file_format import Structs, heads
 
     [dna] = [head for head in heads(mapped) if head.code == b"DNA1"]

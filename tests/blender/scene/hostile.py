@@ -1,4 +1,4 @@
-"""A scene that runs code wherever it is opened with scripts on: every piece leaves a file with its name in `marks`."""
+"""A scene that runs code wherever it is opened with scripts on. Every piece of code writes a file with its name into `marks`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OSL = "shader tint(color Tint = 0, output color Result = 0) { Result = Tint; }"
 
 
 def make_hostile(marks: Path) -> set[tuple[str, str, str, str]]:
-    """Fill the current scene; returns what an export has to take out."""
+    """Fill the current scene, and return the code that an export has to disable."""
     data: Any = bpy.data
     text = data.texts.new("evil.py")
     text.write(f"open({str(marks / 'text')!r}, 'w').close()")

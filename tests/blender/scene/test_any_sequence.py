@@ -1,4 +1,4 @@
-"""Whatever a step does through the port, in whatever order: hashed right, and taken back."""
+"""Random sequences of operations on the port: the incremental hash is correct, and a revert restores the scene."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ operations = st.tuples(
 
 
 def build() -> None:
-    """A and B of each kind, tied together; C is free. Cheaper than opening a file for every example."""
+    """Create A and B of each kind, which refer to each other, and C without users. This is faster than opening a file per example."""
     data.batch_remove([block for kind in KINDS for block in getattr(data, kind.value)])
     top = bpy.context.scene.collection
     for name in ("A", "B"):
@@ -63,9 +63,9 @@ def build() -> None:
 
 
 def perform(scene: BpyScene, operation: Operation) -> None:
-    verb, kind, name, other = operation
+    verb, kind, name, target = operation
     try:
-        VERBS[verb](scene, kind, name, other)
+        VERBS[verb](scene, kind, name, target)
     except StepError:
         pass  # refused; what was written before it is recorded
     except RuntimeError as error:

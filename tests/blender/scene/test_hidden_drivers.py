@@ -1,4 +1,4 @@
-"""A scene that hides a driver outside of `animation_data.drivers` comes in on no way and leaves on none."""
+"""Scenes that hide a driver outside of `animation_data.drivers`: no import, opening or export accepts them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMED = re.compile("drivers are hidden on F-curves .* of (actions|objects|materi
 
 
 def saved(stage: Stage, place: str) -> Path:
-    """A file that hides a driver; the scene is empty again."""
+    """Save a file that hides a driver, empty the scene, and return the path of the file."""
     hide_driver(place)
     file = stage.scratch / "hidden.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(file), copy=True, compress=False)

@@ -99,20 +99,20 @@ def move_child(scene: BpyScene) -> None:
 
 
 def create_child(scene: BpyScene) -> None:
-    made = scene.create(Kind.COLLECTION, "New")
-    scene.link(group(scene, "Shed"), made)
-    scene.link(made, obj(scene, "Plank"))
+    created = scene.create(Kind.COLLECTION, "New")
+    scene.link(group(scene, "Shed"), created)
+    scene.link(created, obj(scene, "Plank"))
 
 
 # ---------------------------------------------------------------------- several writes in one step
 
 
 def create_rename_remove(scene: BpyScene) -> None:
-    made = scene.create(Kind.OBJECT, "New", None)
-    scene.link(scene.active.collection, made)
-    scene.rename(made, "Newer")
-    scene.set(made, "parent", obj(scene, "Pivot"))
-    scene.remove(made)
+    created = scene.create(Kind.OBJECT, "New", None)
+    scene.link(scene.active.collection, created)
+    scene.rename(created, "Newer")
+    scene.set(created, "parent", obj(scene, "Pivot"))
+    scene.remove(created)
     scene.set(obj(scene, "Plank"), "location", (1, 0, 0))
 
 
@@ -144,9 +144,9 @@ def exchange_names_of_edited(scene: BpyScene) -> None:
 
 def remove_then_create_the_same_name(scene: BpyScene) -> None:
     scene.remove(obj(scene, "Pivot"))
-    made = scene.create(Kind.OBJECT, "Pivot", None)
-    scene.link(group(scene, "Loft"), made)
-    scene.set(obj(scene, "Child"), "parent", made)
+    created = scene.create(Kind.OBJECT, "Pivot", None)
+    scene.link(group(scene, "Loft"), created)
+    scene.set(obj(scene, "Child"), "parent", created)
 
 
 def edit_after_set(scene: BpyScene) -> None:
@@ -217,7 +217,7 @@ def test_the_flags_of_a_collection_in_a_view_layer_come_back(village: Trial) -> 
 
 @pytest.fixture
 def linked(trial: Trial, tmp_path: Path) -> Trial:
-    """A scene with an object that is linked from another file, and a local one of the same name."""
+    """Open a scene with a linked object, and a local object of the same name."""
 
     def library() -> None:
         mesh = data.meshes.new("Far")

@@ -1,4 +1,4 @@
-"""Every property that Blender takes for a path is looked at in what code leaves: each hole that was found, and all of RNA."""
+"""Paths in a scene that code left behind: one test for each omission of the past, and one for all path properties in RNA."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _data: Any = bpy.data
 
 @pytest.fixture(autouse=True)
 def left_empty() -> Iterator[None]:
-    """A process that ends with the domain of a fluid in its scene is aborted by Blender."""
+    """Clear the scene after each test, because Blender aborts a process that ends with a fluid domain in its scene."""
     yield
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 
@@ -39,7 +39,7 @@ def _box() -> Any:
 
 
 def _compositor() -> Any:
-    """A tree for compositing that a scene uses."""
+    """Create a compositing tree that a scene uses, and return it."""
     scene = _scene()
     if not hasattr(scene, "compositing_node_group"):
         scene.use_nodes = True
@@ -74,25 +74,25 @@ def suffix_of_a_view() -> str:
 
 
 def cache_of_an_ocean() -> str:
-    place = "/home/victim/blender_abcdef/cache_ocean"
-    _box().modifiers.new("Ocean", "OCEAN").filepath = place
-    return place
+    path = "/home/victim/blender_abcdef/cache_ocean"
+    _box().modifiers.new("Ocean", "OCEAN").filepath = path
+    return path
 
 
 def cache_of_a_fluid() -> str:
-    place = "/home/victim/blender_abcdef/cache_fluid_1"
+    path = "/home/victim/blender_abcdef/cache_fluid_1"
     modifier = _box().modifiers.new("Fluid", "FLUID")
     modifier.show_viewport = False  # Blender 5.2 aborts when it simulates it while saving
     modifier.fluid_type = "DOMAIN"
-    modifier.domain_settings.cache_directory = place
-    return place
+    modifier.domain_settings.cache_directory = path
+    return path
 
 
 def cache_beside_the_scratch() -> str:
-    """In what looks like a directory of Blender's own, until it leads out."""
-    place = f"{bpy.app.tempdir}../../home/victim/blender_abcdef/cache_ocean"
-    _box().modifiers.new("Ocean", "OCEAN").filepath = place
-    return place
+    """Put a path into the scene that starts in Blender's own temporary directory and leads out of it, and return the path."""
+    path = f"{bpy.app.tempdir}../../home/victim/blender_abcdef/cache_ocean"
+    _box().modifiers.new("Ocean", "OCEAN").filepath = path
+    return path
 
 
 def path_of_a_packed_image() -> str:
@@ -173,18 +173,18 @@ def marked() -> set[str]:
 
 @pytest.mark.parametrize("hole", HOLES, ids=lambda hole: hole.__name__)
 def test_a_path_that_code_leaves_is_seen_in_its_file(stage: Stage, hole: Callable[[], str]) -> None:
-    """As the process that takes the result over sees it: opened from the file."""
-    known = marked()
-    place = hole()
+    """Check the content of the saved and opened file, as the process that takes the result over sees it."""
+    marked_before = marked()
+    path = hole()
     file = stage.scratch / "left.blend"
     stage.state.save(file)
     stage.state.open(file)
-    assert place in marked() - known
+    assert path in marked() - marked_before
 
 
 def test_what_blender_names_by_itself_is_not_marked(stage: Stage) -> None:
-    """Or every piece of code that makes such things would be refused."""
-    known = marked()
+    """Check that default paths are accepted; otherwise every piece of code that creates such data would be refused."""
+    marked_before = marked()
     node = _compositor().nodes.new("CompositorNodeOutputFile")
     if hasattr(node, "file_output_items"):
         node.file_output_items.new("RGBA", "Colour")
@@ -207,7 +207,7 @@ def test_what_blender_names_by_itself_is_not_marked(stage: Stage) -> None:
     _data.curves.new("Letters", "FONT")
     _data.texts.new("Notes")
     _data.scenes.new("Second").sequence_editor_create()
-    assert marked() - known == set()
+    assert marked() - marked_before == set()
 
 
 # ---------------------------------------------------------------------- all of RNA
@@ -251,12 +251,12 @@ ELSEWHERE = {
 
 
 def _structs_in_files() -> dict[str, Any]:
-    """By name: every type that can be reached from a datablock without leaving it, and what is derived from such types."""
+    """Return the types that a datablock contains, directly or indirectly, and the types derived from them, by name."""
     types: Any = bpy.types
     rnas = {
-        each.bl_rna.identifier: each.bl_rna
-        for each in (getattr(types, name) for name in dir(types))
-        if hasattr(each, "bl_rna") and not issubclass(each, types.Operator)
+        prop.bl_rna.identifier: prop.bl_rna
+        for prop in (getattr(types, name) for name in dir(types))
+        if hasattr(prop, "bl_rna") and not issubclass(prop, types.Operator)
     }
 
     below: defaultdict[str, set[str]] = defaultdict(set)
@@ -275,30 +275,30 @@ def _structs_in_files() -> dict[str, Any]:
             continue
         reached.add(name)
         waiting += derived(name)
-        for each in rnas[name].properties:
-            if each.type in ("POINTER", "COLLECTION") and each.identifier != "rna_type":
-                target = each.fixed_type.identifier
+        for prop in rnas[name].properties:
+            if prop.type in ("POINTER", "COLLECTION") and prop.identifier != "rna_type":
+                target = prop.fixed_type.identifier
                 if target not in ELSEWHERE:
                     waiting.append(target)
     return {name: rnas[name] for name in reached}
 
 
 def _unseen(structs: dict[str, Any]) -> set[tuple[str, str]]:
-    """Properties like a path that are not looked at; each is named by the type that declares it."""
+    """Return the properties that look like a path and are not covered, each named by the type that declares it."""
     unseen: set[tuple[str, str]] = set()
     for name, rna in structs.items():
         inherited = set(rna.base.properties.keys()) if rna.base is not None else set[str]()
-        for each in rna.properties:
-            if each.type != "STRING" or each.is_readonly or each.identifier in inherited:
+        for prop in rna.properties:
+            if prop.type != "STRING" or prop.is_readonly or prop.identifier in inherited:
                 continue
-            if each.subtype in ("FILE_PATH", "DIR_PATH", "FILE_NAME") or LIKE_A_PATH.search(each.identifier):
-                found = looked_at(name)
-                names = (*found.paths, *found.file_names, *found.parts)
+            if prop.subtype in ("FILE_PATH", "DIR_PATH", "FILE_NAME") or LIKE_A_PATH.search(prop.identifier):
+                covered = looked_at(name)
+                names = (*covered.paths, *covered.file_names, *covered.parts)
                 reachable = (
                     issubclass(getattr(bpy.types, name), bpy.types.ID) or name in path_properties.types_with_paths()
                 )
-                if each.identifier not in names or not reachable:
-                    unseen.add((name, each.identifier))
+                if prop.identifier not in names or not reachable:
+                    unseen.add((name, prop.identifier))
     return unseen
 
 
@@ -307,13 +307,13 @@ def test_every_property_like_a_path_is_looked_at_or_named_here_with_a_reason() -
     assert len(structs) > 1000 and {"OceanModifier", "SceneRenderView", "PointCache"} <= structs.keys()
     assert _unseen(structs) - NOT_LOOKED_AT.keys() == set()
     # A reason for what is not there any more is no reason.
-    here = {(name, each.identifier) for name, rna in structs.items() for each in rna.properties}
-    gone = {entry for entry in NOT_LOOKED_AT if entry not in here and "." not in entry[1]}
-    assert gone <= ({("TextureNodeOutput", "filepath")} | {("LibraryWeakReference", "id_name")})
+    here = {(name, prop.identifier) for name, rna in structs.items() for prop in rna.properties}
+    missing = {entry for entry in NOT_LOOKED_AT if entry not in here and "." not in entry[1]}
+    assert missing <= ({("TextureNodeOutput", "filepath")} | {("LibraryWeakReference", "id_name")})
 
 
 def test_the_walk_of_rna_finds_what_nobody_looks_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test above fails where a property is taken out of the lists."""
+    """Check that the previous test fails if a property is removed from the lists."""
     monkeypatch.setattr(
         path_properties, "NAME_PARTS", path_properties.NAME_PARTS - {("SceneRenderView", "file_suffix")}
     )

@@ -1,4 +1,4 @@
-"""Deletion: whoever referred to the victim forgets it, and a revert makes them remember."""
+"""Deletion: all pointers to a deleted datablock are cleared, and a revert restores them."""
 
 from __future__ import annotations
 
@@ -140,10 +140,10 @@ def test_references_of_a_large_mesh_are_read_without_its_elements(trial: Trial) 
     before = sys.gettrace()
     sys.settrace(count)
     try:
-        found = references.pointees(mesh), references.pointees(mesh.shape_keys)
+        pointees = references.pointees(mesh), references.pointees(mesh.shape_keys)
     finally:
         sys.settrace(before)
-    assert found == (set(), set())
+    assert pointees == (set(), set())
     assert 0 < steps < 10_000, "one visit of each vertex is 300,000 steps"
 
 

@@ -1,4 +1,4 @@
-"""What Blender forgets, flattens or adds by itself when something is written, and what a revert has to bring back nevertheless."""
+"""Side effects of writes: data that Blender drops, flattens or adds automatically, and that a revert must restore."""
 
 from __future__ import annotations
 
@@ -161,9 +161,9 @@ def test_a_curve_of_two_dimensions_with_depth_is_not_flattened_by_a_revert(trial
 def lit() -> None:
     lamp = data.objects.new("Lamp", data.lights.new("Lamp", "AREA"))
     context.scene.collection.objects.link(lamp)
-    group, inner, other = (data.collections.new(name) for name in ("Lit", "Inner", "Other"))
+    group, inner, outer = (data.collections.new(name) for name in ("Lit", "Inner", "Other"))
     context.scene.collection.children.link(group)
-    for child in (inner, other):
+    for child in (inner, outer):
         group.children.link(child)
     for name in ("One", "Two", "Three"):
         group.objects.link(triangle(name))

@@ -1,4 +1,4 @@
-"""Files that leave the workspace run nothing where they are opened, and the scene itself stays as it is."""
+"""Exported files run no code where they are opened, and exporting leaves the scene unchanged."""
 
 from __future__ import annotations
 
@@ -67,21 +67,21 @@ def test_an_exported_file_runs_nothing_and_the_scene_keeps_everything(stage: Sta
     stage.state.save(stage.scratch / "raw.blend")
     for mark in marks.iterdir():
         mark.unlink()  # a test has scripts on by itself
-    whole, part = stage.scratch / "whole.blend", stage.scratch / "part.blend"
-    files = {"whole.blend": str(whole), "part.blend": str(part)}
+    complete, part = stage.scratch / "whole.blend", stage.scratch / "part.blend"
+    files = {"whole.blend": str(complete), "part.blend": str(part)}
     result = stage.do("file.export", {"path": "whole.blend"}, files=files)
     assert cleaned(result) == expected and result["cleaned_total"] == len(expected)
     assert cleaned(stage.do("file.export", {"path": "part.blend", "objects": ["Driven"]}, files=files)) == expected
     assert stage.state.full_root() == before
     for mark in marks.iterdir():
         mark.unlink()
-    for file in (whole, part):
-        held = opened(file)
+    for file in (complete, part):
+        content = opened(file)
         assert ran(marks) == set(), file
-        assert all(registered is False for registered, _ in held["texts"].values())
-        assert (held["expressions"], held["scripts"], held["modules"]) == (["frame * 2"], [], [])
-        assert held["y"] == 14, "what Blender computes itself is kept"
-    assert "open(" in opened(whole)["texts"]["evil.py"][1], "texts stay, as text"
+        assert all(registered is False for registered, _ in content["texts"].values())
+        assert (content["expressions"], content["scripts"], content["modules"]) == (["frame * 2"], [], [])
+        assert content["y"] == 14, "what Blender computes itself is kept"
+    assert "open(" in opened(complete)["texts"]["evil.py"][1], "texts stay, as text"
     trap = opened(stage.scratch / "raw.blend")
     assert ran(marks) == {"text", "object", "tree"} and trap["modules"] == ["evil.py"], "the trap works"
 
@@ -100,13 +100,13 @@ PACKS = pytest.mark.skipif(bpy.app.version < (5, 0, 0), reason="linked data is p
 
 
 def pack(library: Path, text: str) -> None:
-    """Data of another file that lies in this one: Blender says that it is linked, and runs it all the same."""
+    """Pack a linked text into the scene. Blender reports such data as linked, but runs its code nevertheless."""
     data: Any = bpy.data
-    made = data.texts.new("far.py")
-    made.write(text)
-    made.use_module = True
-    data.libraries.write(str(library), {made}, fake_user=True)
-    data.texts.remove(made)
+    text_block = data.texts.new("far.py")
+    text_block.write(text)
+    text_block.use_module = True
+    data.libraries.write(str(library), {text_block}, fake_user=True)
+    data.texts.remove(text_block)
     with data.libraries.load(str(library), link=True, pack=True) as (_, target):
         target.texts = ["far.py"]
     bpy.context.scene["held"] = target.texts[0]
@@ -130,27 +130,27 @@ def test_code_in_packed_linked_data_is_found_and_left_out(stage: Stage, marks: P
 @PACKS
 def test_other_packed_data_under_the_same_name_is_another_library(stage: Stage) -> None:
     pack(stage.scratch / "library.blend", "first()")
-    known = scripts.active_content()
-    assert known == scripts.active_content()
+    content_before = scripts.active_content()
+    assert content_before == scripts.active_content()
     while bpy.data.libraries:
         bpy.data.libraries.remove(bpy.data.libraries[0])
     (stage.scratch / "library.blend").unlink()
     pack(stage.scratch / "library.blend", "second()")
-    new = [mark for mark in scripts.active_content() if mark not in known]
+    new = [mark for mark in scripts.active_content() if mark not in content_before]
     assert {"registered text", "linked library"} <= {mark["what"] for mark in new}
 
 
 def test_places_that_blender_writes_to_are_marked_and_its_own_are_not(stage: Stage) -> None:
     data: Any = bpy.data
     scene: Any = bpy.context.scene
-    known = scripts.active_content()
+    content_before = scripts.active_content()
     box = data.objects.new("Box", data.meshes.new("Box"))
     scene.collection.objects.link(box)
     for kind in ("OCEAN", "FLUID", "CLOTH", "PARTICLE_SYSTEM", "NODES"):
         box.modifiers.new(kind, kind)
     box.modifiers["FLUID"].fluid_type = "DOMAIN"
     data.scenes.new("Second")
-    assert [mark for mark in scripts.active_content() if mark not in known] == []
+    assert [mark for mark in scripts.active_content() if mark not in content_before] == []
 
     scene.render.filepath = "/victim/render"
     box.modifiers["NODES"].bake_directory = "/victim/bake"
@@ -158,8 +158,10 @@ def test_places_that_blender_writes_to_are_marked_and_its_own_are_not(stage: Sta
     box.particle_systems[0].point_cache.filepath = "/victim/cache"
     material = data.materials.new("Lamp")
     material.node_tree.nodes.new("ShaderNodeTexIES").filepath = "/victim/ies"
-    found = {(mark["kind"], mark["name"], mark["where"]) for mark in scripts.active_content() if mark not in known}
-    assert found == {
+    new_content = {
+        (mark["kind"], mark["name"], mark["where"]) for mark in scripts.active_content() if mark not in content_before
+    }
+    assert new_content == {
         ("scenes", scene.name, "/victim/render"),
         ("objects", "Box", "/victim/bake"),
         ("objects", "Box", "/victim/fluid"),

@@ -1,4 +1,4 @@
-"""Spacers at the end of the lists: they are there where many datablocks are made, and nobody can tell."""
+"""Spacers at the end of the lists: they exist where steps create many datablocks, and no result shows them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CODE = "import bpy\nprint([b.name for b in [*bpy.data.meshes, *bpy.data.objects]
 
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    """With boxes enough that more of them are expected."""
+    """Return a stage with as many boxes as it takes to create spacers."""
     monkeypatch.setattr(spacers, "CREATED_BEFORE_SPACERS", len(NAMES))
     stage = Stage(tmp_path)
     for name in NAMES:
@@ -28,8 +28,8 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 
 def reserved() -> dict[str, int]:
-    listed: dict[str, Any] = {"meshes": bpy.data.meshes, "objects": bpy.data.objects}
-    return {kind: count for kind, blocks in listed.items() if (count := sum(map(is_tombstone, blocks)))}
+    collections: dict[str, Any] = {"meshes": bpy.data.meshes, "objects": bpy.data.objects}
+    return {kind: count for kind, blocks in collections.items() if (count := sum(map(is_tombstone, blocks)))}
 
 
 def test_spacers_are_behind_everything_and_in_no_hash(stage: Stage) -> None:
@@ -45,13 +45,13 @@ def test_spacers_are_behind_everything_and_in_no_hash(stage: Stage) -> None:
 def test_a_scene_has_the_hash_that_it_has_without_them(stage: Stage, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     spaced = stage.state.full_root()
-    other = Stage(tmp_path / "other")
-    other.state.reset()
+    second_stage = Stage(tmp_path / "other")
+    second_stage.state.reset()
     assert not reserved()
     for name in sorted(NAMES):
-        other.do("mesh.create_primitive", {"kind": "cube", "name": name})
-        other.state.spacers.forget()
-    assert not reserved() and other.state.full_root() == spaced
+        second_stage.do("mesh.create_primitive", {"kind": "cube", "name": name})
+        second_stage.state.spacers.forget()
+    assert not reserved() and second_stage.state.full_root() == spaced
 
 
 def test_no_file_has_them(stage: Stage, tmp_path: Path) -> None:

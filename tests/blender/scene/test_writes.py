@@ -1,4 +1,4 @@
-"""Every single write and every pre-image: hashed right, taken back, and kept by a saved file."""
+"""Single writes and pre-images: the hash is correct, a revert restores the scene, and a saved file keeps the write."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def adopt_copy(scene: BpyScene) -> None:
 
 
 def create_scene(scene: BpyScene) -> None:
-    other = scene.create(Kind.SCENE, "Other")
-    scene.link(other.collection, obj(scene, "Plank"))
+    second_scene = scene.create(Kind.SCENE, "Other")
+    scene.link(second_scene.collection, obj(scene, "Plank"))
 
 
 # ---------------------------------------------------------------------- pre-images

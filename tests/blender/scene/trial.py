@@ -1,4 +1,4 @@
-"""Steps on a real scene that have to prove themselves: what a step leaves, what its revert leaves, what a saved file keeps."""
+"""Trials of steps on a real scene: they check the scene after a step, after its revert, and after saving and opening."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Trial:
         self.state.reset()
 
     def given(self, build: Callable[[], object]) -> None:
-        """Make the scene that a test starts from, past the port."""
+        """Create the scene that a test starts from, without the port."""
         build()
         self.state.refresh()
 
@@ -34,7 +34,7 @@ class Trial:
         return BpyScene(self.state, {}, self.scratch)
 
     def step(self, act: Act) -> BpyScene:
-        """One step that is kept: the incremental hash has to be the full one."""
+        """Run a step and keep it. The incremental hash must equal the full hash."""
         scene = self.begin()
         act(scene)
         scene.protect_unused()
@@ -43,7 +43,7 @@ class Trial:
         return scene
 
     def proves(self, act: Act, *, saves: bool = True) -> None:
-        """A step and its revert, the step again, and the file that it leaves."""
+        """Run a step, revert it, run it again, and check the file that it leaves."""
         before = self.leaves()
         self.is_sound()
         scene = self.step(act)
@@ -56,7 +56,7 @@ class Trial:
             self.survives_a_save()
 
     def takes_back(self, scene: BpyScene, before: Leaves) -> None:
-        """The revert of a step gives the scene from before it."""
+        """Check that the revert of a step restores the scene from before it."""
         scene.undo_log.revert()
         same(before, self.leaves())
         self.is_sound()
@@ -74,7 +74,7 @@ class Trial:
         assert self.state.root() == root
 
     def refuses(self, act: Act) -> str:
-        """An act that must end in a finding, after which the revert still works; the message."""
+        """Run an act that must end in a finding, check that a revert still works, and return the finding's message."""
         before = self.leaves()
         scene = self.begin()
         message = ""
@@ -87,7 +87,7 @@ class Trial:
         return message
 
     def is_sound(self) -> None:
-        """Incremental and full hash agree, names are exact, and nothing points at a tombstone."""
+        """Check that incremental and full hash agree, that names are exact, and that no pointer leads to a tombstone."""
         full = fp.full(is_tombstone)
         same(full, self.leaves())
         assert self.state.root() == fp.Fingerprint(full).root()
@@ -103,13 +103,13 @@ class Trial:
 
 
 def same(expected: Leaves, found: Leaves) -> None:
-    """Compare leaf by leaf, so that a failure says which datablock it is."""
-    other = {
+    """Compare two fingerprints leaf by leaf, so that a failure names the datablock."""
+    differences = {
         key: "missing" if key not in found else "too much" if key not in expected else "another hash"
         for key in expected.keys() | found.keys()
         if expected.get(key) != found.get(key)
     }
-    assert not other, other
+    assert not differences, differences
 
 
 def _all_blocks() -> list[Any]:

@@ -1,4 +1,4 @@
-"""A small scene with something of everything that refers to something else."""
+"""A small scene with datablocks of every kind that refer to each other."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The side of the window alone: the extension, and what runs in Blender, with a tiny core."""
+"""Tests of the window's side only: the extension and the code in Blender, with a minimal core."""

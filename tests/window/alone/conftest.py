@@ -1,4 +1,4 @@
-"""Played windows for tests: one for each test that may break it, one for a file that only looks."""
+"""Fixtures with played windows: a private one for each test that may break it, and a shared one for each file that does not."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def shared_window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlayedWi
 
 @pytest.fixture
 def window(shared_window: PlayedWindow) -> PlayedWindow:
-    """A window with the factory's scene, as Ctrl-N leaves it."""
+    """Return the shared window with the factory scene, as Ctrl-N leaves it."""
     shared_window.open()
     return shared_window
 
 
 @pytest.fixture
 def core(window: PlayedWindow) -> Iterator[CoreClient]:
-    """An attached core."""
+    """Return a core that is attached to the shared window."""
     with CoreClient(window.note) as client:
         yield client.attached()
 
 
 @pytest.fixture
 def own_window(tmp_path: Path) -> Iterator[PlayedWindow]:
-    """A window that the test may end."""
+    """Return a private window, which the test may end."""
     with PlayedWindow(tmp_path / "window") as window:
         yield window

@@ -1,4 +1,4 @@
-"""A tiny core that speaks frames with a window: for tests of the window's side alone."""
+"""A minimal core that exchanges frames with a window, for tests of the window's side."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from window.playing import PACKAGE
 
 
 class WindowError(Exception):
-    """An answer of `error`."""
+    """An error answer of the window."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")
@@ -22,7 +22,7 @@ class WindowError(Exception):
 
 
 class CoreClient:
-    """Requests one by one, or several before the first answer is read."""
+    """A client that sends requests one by one, or several before it reads the first answer."""
 
     def __init__(self, note: dict[str, Any], timeout: float = 60) -> None:
         self._note = note
@@ -53,7 +53,7 @@ class CoreClient:
         return self.call("hello", protocol=frames.PROTOCOL, package=this_package())
 
     def attached(self, **other: Any) -> Self:
-        """Attach and say hello."""
+        """Attach to the window and send `hello`."""
         self.attach(**other)
         self.greet()
         return self
@@ -68,14 +68,14 @@ class CoreClient:
         self._socket.sendall(data)
 
     def receive_bytes(self, most: int) -> bytes:
-        """Some of what was sent; empty when the window has hung up."""
+        """Return some received bytes; empty after the window has hung up."""
         try:
             return self._socket.recv(most)
         except ConnectionError:
             return b""
 
     def answer(self) -> Any:
-        """The next answer. Raises WindowError, and EOFError when the window has hung up."""
+        """Return the next answer. Raises WindowError for an error answer, and EOFError after the window has hung up."""
         body = frames.read_frame(self._reader)  # pyright: ignore[reportArgumentType]
         if body is None:
             raise EOFError("the window has hung up")
@@ -101,16 +101,16 @@ class CoreClient:
 
 
 def step(tool: str, **args: Any) -> dict[str, Any]:
-    """A request of one step, with arguments as the core makes them."""
+    """Return the request for a step, with arguments as the core writes them."""
     from blendwright.plan.validate import validate_arguments
     from blendwright.tools.catalog import tools
 
-    found = tools()[tool]
-    canonical, findings, _ = validate_arguments(found, args)
+    tool_type = tools()[tool]
+    canonical, findings, _ = validate_arguments(tool_type, args)
     assert not findings, findings
-    return {"tool": tool, "version": found.version, "args": canonical}
+    return {"tool": tool, "version": tool_type.version, "args": canonical}
 
 
 def notes(windows: Path) -> list[str]:
-    """The files of a rendezvous directory."""
+    """Return the names of the files in a rendezvous directory."""
     return sorted(path.name for path in windows.iterdir())

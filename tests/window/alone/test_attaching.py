@@ -1,4 +1,4 @@
-"""Who may attach to a window, and what happens to a window whose core misbehaves."""
+"""Attaching to a window: which clients are admitted, and what happens to a window whose core misbehaves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from window.playing import PACKAGE, PlayedWindow
 
 
 def refusal(client: CoreClient, method: str = "window.attach", **params: object) -> str:
-    """The code of the one answer, after which the window hangs up."""
+    """Return the code of the only answer, and check that the window then hangs up."""
     with pytest.raises(WindowError) as refused:
         client.call(method, **params)
     with pytest.raises((EOFError, ConnectionError)):
@@ -97,8 +97,8 @@ def test_another_package_than_the_loaded_one_is_refused(window: PlayedWindow, tm
         core.attached()
     (tmp_path / "blendwright").mkdir()
     (tmp_path / "blendwright" / "__init__.py").touch()
-    with CoreClient(window.note) as other:
-        assert attach_code(other, package=str(tmp_path / "blendwright")) == "package_mismatch"
+    with CoreClient(window.note) as second_core:
+        assert attach_code(second_core, package=str(tmp_path / "blendwright")) == "package_mismatch"
     with CoreClient(window.note) as core:
         assert core.attached(package=str(PACKAGE)).call("ping") == {}
 
@@ -113,7 +113,7 @@ def test_a_package_that_is_not_there_is_refused(own_window: PlayedWindow, tmp_pa
 
 
 def test_pydantic_finds_its_own_parts_and_numpy_is_blenders(own_window: PlayedWindow, tmp_path: Path) -> None:
-    """Debian's Blender has an older typing_extensions on its path, and any add-on may have loaded one."""
+    """Check the load with an older `typing_extensions`, as on the path of Debian's Blender or loaded by an add-on."""
     packages, system = tmp_path / "packages", tmp_path / "system"
     packages.mkdir()
     system.mkdir()
@@ -166,9 +166,9 @@ def test_a_core_that_takes_no_answers_is_dropped(window: PlayedWindow) -> None:
 
 
 def lets_in(window: PlayedWindow) -> bool:
-    with CoreClient(window.note) as other:
+    with CoreClient(window.note) as second_core:
         try:
-            return other.attached().call("ping") == {}
+            return second_core.attached().call("ping") == {}
         except WindowError as refused:
             assert refused.code == "window_taken"
             return False

@@ -1,4 +1,4 @@
-"""The extension as it is built: one small file for every Blender, which Blender itself finds valid and installs."""
+"""The built extension: a small file for every Blender, which Blender itself validates and installs."""
 
 from __future__ import annotations
 

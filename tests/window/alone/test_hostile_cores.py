@@ -1,4 +1,4 @@
-"""A core that has the token and means harm, or is broken: the person's Blender goes on, and loses nothing."""
+"""Malicious or broken cores that have the token: the user's Blender keeps running and loses nothing."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def test_a_core_that_takes_its_answers_bit_by_bit_is_hung_up_on(own_window: Play
     size = 16 << 20
     with CoreClient(own_window.note) as core:
         core.attached().send("ping", n="x" * size)
-        taken = 0
+        received = 0
         # All of it would take half a minute at this pace.
         while part := core.receive_bytes(32 << 10):
-            taken += len(part)
+            received += len(part)
             sleep(0.05)
-    assert taken < size
+    assert received < size
     assert own_window.ask("1 + 1") == 2
     with CoreClient(own_window.note) as core:
         core.attached()
@@ -93,8 +93,8 @@ def test_what_was_not_saved_is_kept_when_another_scene_is_brought_in(
     assert window.ask("'Cube' in bpy.data.objects")
     window.do("bpy.data.objects['Cube'].name = 'Unsaved too'")
     core.call("window.load", path=str(tmp_path / "restored.blend"))
-    for kept, name in (("restored-before.blend", "Unsaved"), ("restored-before1.blend", "Unsaved too")):
-        window.open(tmp_path / kept)
+    for file_name, name in (("restored-before.blend", "Unsaved"), ("restored-before1.blend", "Unsaved too")):
+        window.open(tmp_path / file_name)
         assert window.ask(f"{name!r} in bpy.data.objects")
 
 
@@ -131,16 +131,16 @@ def test_hostile_labels_are_names_of_undo_steps_all_the_same(window: PlayedWindo
 
 
 def test_requests_of_every_shape_are_answered(window: PlayedWindow, core: CoreClient) -> None:
-    """Also those that no core of ours would send: the conversation goes on after each."""
+    """Check requests that a real core would never send: the conversation continues after each of them."""
     core.begin()
     odd: list[Any] = [None, 7, [], {}, "x", [[]], [["objects"]], [[{}, [], 3]], [["objects", "Cube", "removed", "x"]]]
     file = str(window.directory / "odd.blend")
     if not Path(file).exists():
         core.call("window.save", path=file)
-    for each in odd:
-        assert isinstance(answered(core, "window.bring", path=file, changes=each, after=each), dict | str)
+    for value in odd:
+        assert isinstance(answered(core, "window.bring", path=file, changes=value, after=value), dict | str)
         for method in ("scene.step", "scene.bulk", "scene.redo", "scene.hash", "window.begin", "window.end"):
-            answered(core, method, steps=each, tool=each, label=each, full=each, changed=each)
+            answered(core, method, steps=value, tool=value, label=value, full=value, changed=value)
     for body in (b"", b"{", b"[" * 100_000, b'{"id": 1e400}', json.dumps({"id": True}).encode()):
         core.send_bytes(frames.header(body) + body)
         with pytest.raises(WindowError):

@@ -1,4 +1,4 @@
-"""Nothing of ours is in a person's file, and nothing of theirs is changed but the scene."""
+"""The user's file after a plan: it contains none of Blendwright's temporary data, and only the scene has changed."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ PREFERENCES = """{f'{part}.{p.identifier}': repr(getattr(getattr(bpy.context.pre
 
 
 def names_in(path: Path) -> list[str]:
-    """The names of all objects and meshes in a file, as another process finds them."""
-    listed = "*(b.name for b in [*bpy.data.objects, *bpy.data.meshes])"
-    code = f"import bpy; bpy.ops.wm.open_mainfile(filepath={str(path)!r}); print('NAMES', {listed})"
+    """Return the names of all objects and meshes in a file, read by another process."""
+    expression = "*(b.name for b in [*bpy.data.objects, *bpy.data.meshes])"
+    code = f"import bpy; bpy.ops.wm.open_mainfile(filepath={str(path)!r}); print('NAMES', {expression})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     [line] = [line for line in done.stdout.splitlines() if line.startswith("NAMES")]
     return line.split()[1:]
 
 
 def make_many(core: CoreClient, count: int, first: int = 0) -> None:
-    made = [step("mesh.create_primitive", kind="cube", name=f"Box{number}") for number in range(first, first + count)]
-    while made:
-        made = made[len(core.call("scene.bulk", steps=made, epoch=1 + first + count - len(made))["answers"]) :]
+    steps = [step("mesh.create_primitive", kind="cube", name=f"Box{number}") for number in range(first, first + count)]
+    while steps:
+        steps = steps[len(core.call("scene.bulk", steps=steps, epoch=1 + first + count - len(steps))["answers"]) :]
 
 
 def test_no_tombstone_and_no_spacer_is_left(window: PlayedWindow, core: CoreClient, tmp_path: Path) -> None:
     core.begin()
-    make_many(core, spacers.ENOUGH)
+    make_many(core, spacers.CREATED_BEFORE_SPACERS)
     assert core.step("object.delete", object="Cube")["ok"]
     ours = window.ask(OURS)
     assert len(ours) > spacers.COUNT and any("space" not in name for name in ours), "there is something to be left"
@@ -52,8 +52,8 @@ def test_no_tombstone_and_no_spacer_is_left(window: PlayedWindow, core: CoreClie
     assert window.ask(OURS) == [] and end == window.fingerprint()
     window.save(tmp_path / "after.blend")
     for name in ("between.blend", "after.blend"):
-        found = names_in(tmp_path / name)
-        assert "Box1" in found and not [each for each in found if each.startswith("~bw~")]
+        names = names_in(tmp_path / name)
+        assert "Box1" in names and not [item for item in names if item.startswith("~bw~")]
 
 
 def test_preferences_handlers_and_the_file_stay_as_they_are(window: PlayedWindow, tmp_path: Path) -> None:
@@ -95,8 +95,8 @@ def test_a_step_that_only_blenders_undo_takes_back_makes_no_undo_step(window: Pl
         push=False,
     )
     try:
-        kept = core.step("mesh.create_primitive", kind="cube", name="Kept")
-        assert kept["ok"] and kept["after"] == window.fingerprint()
+        answer = core.step("mesh.create_primitive", kind="cube", name="Kept")
+        assert answer["ok"] and answer["after"] == window.fingerprint()
         window.do("tool.verify = lambda *a: [Finding(Fault.EXECUTION_FAILED, 'made to fail')]", push=False)
         failed = core.step("mesh.create_primitive", kind="cube", name="Failed")
         assert not failed["ok"] and failed["reverted_by"] == "failed"

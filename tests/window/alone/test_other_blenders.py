@@ -1,4 +1,4 @@
-"""The same window on the other Blenders: undo, going back, and a file that another process finds equal."""
+"""The window on other Blender versions: undo, reverting, and a file that another process finds equal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def test_a_plan_in_another_blender(series: str, tmp_path: Path, monkeypatch: pyt
         window.mode("Cube", "OBJECT")
         path = tmp_path / "window.blend"
         assert core.call("window.save", path=str(path)) == {"hash": after} and window.file() == ""
-        with PlayedWindow(tmp_path / "other", python) as other:
-            other.fingerprint()  # loads the package
-            other.do(f"state = {REOPENED}(); state.open(__import__('pathlib').Path({str(path)!r}), drop_unused=True)")
-            assert other.ask("state.root()") == after
+        with PlayedWindow(tmp_path / "other", python) as second_window:
+            second_window.fingerprint()  # loads the package
+            second_window.do(
+                f"state = {REOPENED}(); state.open(__import__('pathlib').Path({str(path)!r}), drop_unused=True)"
+            )
+            assert second_window.ask("state.root()") == after

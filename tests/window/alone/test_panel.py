@@ -1,4 +1,4 @@
-"""The panel: what a person sees of a core, and what the core hears of the person. Drawn in a real Blender, onto a layout that records."""
+"""The panel: what a user sees of a core, and which answers reach the core. A real Blender draws it onto a layout that records."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ WAITING = ["Waiting for blendwright", "blendwright.disconnect"]
 
 @pytest.fixture
 def panel(window: PlayedWindow) -> PlayedWindow:
-    """A window whose extension is registered."""
+    """Return the shared window with the extension registered."""
     window.do(
         "import blendwright_extension\n"
         "if not hasattr(bpy.types, 'VIEW3D_PT_blendwright'): blendwright_extension.register()\n" + RECORDING
@@ -64,7 +64,7 @@ def lines(window: PlayedWindow) -> list[str]:
 
 
 def core_is_gone(window: PlayedWindow) -> None:
-    """Wait until the window has noticed."""
+    """Wait until the window has processed the connection's end."""
     while window.ask("session() is not None"):
         time.sleep(0.01)
 
@@ -188,13 +188,13 @@ def test_whatever_a_core_sends_can_be_drawn(panel: PlayedWindow, core: CoreClien
 
 def test_nothing_is_approved_that_is_not_shown_whole(panel: PlayedWindow, core: CoreClient) -> None:
     code = "\n".join(f"line_{number} = {number}  # {'x' * 60}" for number in range(8))
-    asked = {"id": "q1", "question": "python.run " + "y" * 90, "detail": code}
-    core.call("window.show", plans=[], running={}, approvals=[asked], core={})
+    approval = {"id": "q1", "question": "python.run " + "y" * 90, "detail": code}
+    core.call("window.show", plans=[], running={}, approvals=[approval], core={})
     shown = lines(panel)
     seen = "".join(shown)
     assert all(part in seen for part in ("y" * 30, *(f"line_{number} = {number}" for number in range(8))))
     assert "".join(shown).count("x") >= 8 * 60 and "blendwright.answer answer=approve" in shown
-    core.call("window.show", plans=[], running={}, approvals=[asked | {"detail": code * 4}], core={})
+    core.call("window.show", plans=[], running={}, approvals=[approval | {"detail": code * 4}], core={})
     shown = lines(panel)
     assert "blendwright.answer answer=approve" not in shown and "blendwright.answer answer=decline" in shown
 

@@ -1,4 +1,4 @@
-"""Where a core finds a window: private, whole, and gone when the window is."""
+"""The rendezvous directory of a window: it is private and complete, and its files disappear with the window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from window.playing import PlayedWindow, copy_extension
 
 @pytest.fixture(scope="module")
 def rendezvous(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The extension's own module, imported as Blender would."""
+    """Return the extension's module, imported as Blender would import it."""
     parent = copy_extension(tmp_path_factory.mktemp("extension"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(parent), *sys.path])
@@ -33,20 +33,20 @@ def mode(path: Path) -> int:
 
 
 def test_only_the_owner_may_look(rendezvous: Any, tmp_path: Path) -> None:
-    place = tmp_path / "blendwright" / "windows"
-    opened = rendezvous.Rendezvous(place)
+    directory = tmp_path / "blendwright" / "windows"
+    opened = rendezvous.Rendezvous(directory)
     opened.write({"file": "/a.blend"})
     try:
-        assert [mode(tmp_path / "blendwright"), mode(place)] == [0o700, 0o700]
-        assert {name: mode(place / name) for name in notes(place)} == {
+        assert [mode(tmp_path / "blendwright"), mode(directory)] == [0o700, 0o700]
+        assert {name: mode(directory / name) for name in notes(directory)} == {
             f"{os.getpid()}.json": 0o600,
             f"{os.getpid()}.sock": 0o600,
         }
-        note = json.loads((place / f"{os.getpid()}.json").read_text())
+        note = json.loads((directory / f"{os.getpid()}.json").read_text())
         assert note["file"] == "/a.blend" and note["pid"] == os.getpid() and len(note["token"]) == 64
     finally:
         opened.close()
-    assert notes(place) == []
+    assert notes(directory) == []
 
 
 def test_a_directory_that_is_not_private_is_refused(rendezvous: Any, tmp_path: Path) -> None:
@@ -76,11 +76,11 @@ def test_what_a_killed_blender_left_is_removed(rendezvous: Any, tmp_path: Path) 
 
 
 def test_where_no_socket_fits_it_listens_on_loopback(rendezvous: Any, tmp_path: Path) -> None:
-    place = tmp_path / ("long" * 30)
-    opened = rendezvous.Rendezvous(place)
+    directory = tmp_path / ("long" * 30)
+    opened = rendezvous.Rendezvous(directory)
     opened.write({})
     try:
-        note = json.loads((place / f"{os.getpid()}.json").read_text())
+        note = json.loads((directory / f"{os.getpid()}.json").read_text())
         assert note["socket"] is None
         socket.create_connection(("127.0.0.1", note["port"])).close()
         assert opened.listener.getsockname()[0] == "127.0.0.1"

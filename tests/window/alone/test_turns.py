@@ -1,4 +1,4 @@
-"""Plans in a window: when they begin, what one undo takes back, and what is refused once the person has moved on."""
+"""Plans in a window: when they start, what a single undo reverts, and which requests are refused after the user moved on."""
 
 from __future__ import annotations
 
@@ -183,9 +183,9 @@ def test_another_file_ends_the_session_and_the_next_core_starts_anew(window: Pla
     core.begin()
     make(core, "One")
     window.open()
-    with CoreClient(window.note) as other:
+    with CoreClient(window.note) as second_core:
         # Nobody has to wait for a core that has not noticed yet.
-        assert other.attached().begin()["hash"] == window.fingerprint()
+        assert second_core.attached().begin()["hash"] == window.fingerprint()
     with pytest.raises((EOFError, ConnectionError)):
         core.call("ping")
 

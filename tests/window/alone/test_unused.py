@@ -1,4 +1,4 @@
-"""What a window has and no file keeps is hidden, so that its hash is that of its file opened elsewhere."""
+"""Datablocks that a saved file would lose: a window hides them, so that its hash equals that of its file opened elsewhere."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_name_of_something_hidden_is_free(
 def test_what_a_step_leaves_to_something_hidden_alone_is_kept(
     window: PlayedWindow, core: CoreClient, stage: Stage, tmp_path: Path
 ) -> None:
-    """A tombstone is no user, and neither is what no file keeps."""
+    """Check data that only a tombstone and unsaved datablocks use: neither counts as a user, and the data is kept."""
     window.do("bpy.data.meshes.new('Alone').materials.append(bpy.data.materials['Material'])")
     core.begin()
     assert core.step("object.delete", object="Cube")["ok"]
