@@ -70,8 +70,8 @@ def has_drawn(worker: WorkerProcess) -> bool:
 def prepare(command: Sequence[str], worker: WorkerProcess) -> None:
     """Store the shaders of pictures that this newly started worker takes of a cube. The worker must not be used afterwards.
 
-    If it can take no picture, or its driver stores no shaders, store an empty archive, which is valid as long. Store nothing for a
-    lost worker.
+    If the worker can take no picture, or its driver stores no shaders, store an empty archive, which is valid for as many days.
+    If the worker is lost, store nothing.
     """
     file = _place(command)
     if file is None:

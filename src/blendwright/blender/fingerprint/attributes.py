@@ -1,7 +1,7 @@
 """Geometry attributes in bulk.
 
-The content has the names, domains, types and values of all attributes of a mesh, hair curves, a point cloud or a drawing,
-sorted by name, without selections. Python must not loop over elements here, except for strings.
+The content covers all attributes of a mesh, hair curves, a point cloud or a drawing: names, domains, types and values. It is sorted
+by name and leaves out selections. Python must not loop over elements here, except for strings.
 """
 
 import hashlib

@@ -36,7 +36,7 @@ INCLUDED: Final[frozenset[tuple[str, str]]] = frozenset(
                 *("contour", "external_contour", "edge_mark"),
             )
         ),
-        ("DynamicPaintSurface", "is_active"),  # whether it is painted on at all
+        ("DynamicPaintSurface", "is_active"),  # enables painting on the surface
         ("ShaderFxGlow", "select_color"),  # the colour that glows
         ("ThemeBoneColorSet", "select"),  # colours of bones
         ("ThemeBoneColorSet", "active"),
@@ -48,14 +48,14 @@ INCLUDED: Final[frozenset[tuple[str, str]]] = frozenset(
     }
 )
 
-_DERIVED = "computed from other values that are in"
+_DERIVED = "computed from other hashed values"
 _EVALUATED = "an evaluated value"
 _UI = "user interface state"
-READER = "read by a reader of its own"
-_VIEW = "another view of data that is in"
+READER = "read by a special reader"
+_VIEW = "another view of hashed data"
 _CLASS = "a constant of the class, not of the instance"
 _CACHE = "the state of a cache"
-_FILE = "read from an external file whose path is in"
+_FILE = "read from an external file whose path is hashed"
 _SESSION = "differs per session"
 
 # The item types of the socket lists of nodes.
@@ -75,8 +75,8 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
         _CLASS: "id_type",
         _EVALUATED: "original",
         "part of the key": "library",
-        "a remark on where an appended datablock came from": "library_weak_reference",
-        "an image of the content, rendered when the interface likes": "preview",
+        "a note about the origin of an appended datablock": "library_weak_reference",
+        "a thumbnail that the interface renders on demand": "preview",
     },
     "IDOverrideLibrary": {"found by comparison when saving": "properties", _DERIVED: "is_in_hierarchy"},
     "AssetMetaData": {"a copy for when the catalogue file is lost": "catalog_simple_name"},
@@ -114,11 +114,11 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
     "GreasePencilTreeNode": {_VIEW: "next_node prev_node"},
     "GreasePencilLayer": {_DERIVED: "matrix_local", _EVALUATED: "matrix_layer"},
     "LatticePoint": {_DERIVED: "co", READER: "groups"},
-    "Key": {"the datablock that these keys are in refers to them": "user"},
+    "Key": {"the owner of these keys refers to them": "user"},
     "ShapeKey": {READER: "frame data", _VIEW: "points"},
-    "VertexGroup": {"its place in the list": "index"},
+    "VertexGroup": {"the position in the list": "index"},
     "Collection": {
-        "membership has leaves of its own": "objects all_objects",
+        "each membership has a separate leaf": "objects all_objects",
         READER: "collection_objects collection_children",
         _UI: "active_exporter_index",
     },
@@ -127,7 +127,7 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
         "settings of interactive tools": "tool_settings",
         _UI: "transform_orientation_slots show_keys_from_selected_only lock_frame_selection_to_range",
         "a tool's position, not content": "cursor",
-        "frame_current and frame_subframe are in": "frame_float",
+        "frame_current and frame_subframe are hashed": "frame_float",
         _VIEW: "keying_sets_all",
     },
     "RenderSettings": {_VIEW: "stereo_views", _DERIVED: "file_extension frame_path"},
@@ -144,7 +144,7 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
         _UI: "panels show_group_selector show_manage_panel",
         READER: "properties",
     },
-    "NodesModifierBake": {_CACHE: "data_blocks", "the bake's id is in": "node"},
+    "NodesModifierBake": {_CACHE: "data_blocks", "the bake's id is hashed": "node"},
     "DecimateModifier": {_EVALUATED: "face_count"},
     "MultiresModifier": {_DERIVED: "total_levels"},
     "ClothModifier": {_EVALUATED: "hair_grid_min hair_grid_max hair_grid_resolution solver_result"},
@@ -164,7 +164,7 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
     "ParticleSystem": {_EVALUATED: "particles child_particles dt_frac", READER: "cloth point_cache"},
     "DynamicPaintSurface": {READER: "point_cache"},
     "FieldSettings": {READER: "seed"},
-    "ParticleSettings": {READER: "trail_count", "the name of the slot whose number is in": "material_slot"},
+    "ParticleSettings": {READER: "trail_count", "the name of the slot whose number is hashed": "material_slot"},
     "ParticleTarget": {_DERIVED: "name"},
     "ParticleDupliWeight": {_DERIVED: "name"},
     "PoseBone": {
@@ -177,14 +177,14 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
     "BoneCollection": {_DERIVED: "index child_number parent"},
     "AnimData": {
         _DERIVED: "action_suitable_slots",
-        "a memory for when an action is assigned again": "last_slot_identifier",
+        "stored for assigning the action again": "last_slot_identifier",
         _SESSION: "action_slot_handle action_slot_handle_tweak_storage",
         READER: "drivers",
         _UI: "use_tweak_mode use_pin",
     },
     "Action": {_DERIVED: "curve_frame_range", READER: "fcurves"},
-    "ActionSlot": {"counts creations; the identifier is in": "handle", _DERIVED: "target_id_type_icon"},
-    "ActionChannelbag": {"counts creations; the slot's identifier is in": "slot_handle", READER: "fcurves"},
+    "ActionSlot": {"a creation counter; the identifier is hashed": "handle", _DERIVED: "target_id_type_icon"},
+    "ActionChannelbag": {"a creation counter; the slot's identifier is hashed": "slot_handle", READER: "fcurves"},
     "ActionGroup": {"each curve names its group": "channels", "a palette entry drawn in editors": "colors"},
     "ActionConstraint": {
         _DERIVED: "action_suitable_slots",
@@ -238,8 +238,8 @@ _BY_REASON: Final[dict[str, dict[str, str]]] = {
     "Image": {
         _FILE: "size channels depth frame_duration resolution",
         _VIEW: "pixels bindcode filepath_raw",
-        "of an image from a file: what was read there; of others: how it would be written": "file_format",
-        "the first of packed_files, which are in": "packed_file",
+        "the format found in the file, or the format for the next save": "file_format",
+        "the first of packed_files, which are hashed": "packed_file",
         "rendered results": "render_slots",
         _DERIVED: "type",
     },

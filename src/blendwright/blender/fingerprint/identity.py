@@ -102,7 +102,10 @@ def key_words(key: Key) -> list[str]:
 
 
 class CollectionKey(NamedTuple):
-    """A collection as the key of its memberships names it. The scene stands for its master collection, because it holds that."""
+    """A collection as membership keys name it.
+
+    The scene stands for its master collection, because the scene contains that collection.
+    """
 
     name: str
     library: Any

@@ -49,7 +49,7 @@ _MARKS_ARE_ATTRIBUTES = _app.version >= (4, 5, 0)
 def encode_mesh(walk: Walk, mesh: Any, out: Out) -> None:
     """Append the geometry and attributes of one mesh to `out`."""
     attributes = mesh.attributes
-    _encode_alike(walk, tuple(names_of(attributes)), (mesh,), (attributes,), (out,))
+    _encode_same_names(walk, tuple(names_of(attributes)), (mesh,), (attributes,), (out,))
 
 
 def encode_meshes(walk: Walk, meshes: Sequence[Any], outs: Sequence[Out]) -> None:
@@ -63,10 +63,10 @@ def encode_meshes(walk: Walk, meshes: Sequence[Any], outs: Sequence[Out]) -> Non
         group_meshes = [meshes[index] for index in indices]
         group_attributes = [attributes[index] for index in indices]
         group_outs = [outs[index] for index in indices]
-        _encode_alike(walk, names, group_meshes, group_attributes, group_outs)
+        _encode_same_names(walk, names, group_meshes, group_attributes, group_outs)
 
 
-def _encode_alike(
+def _encode_same_names(
     walk: Walk, names: tuple[str, ...], meshes: Sequence[Any], attributes: Sequence[Any], outs: Sequence[Out]
 ) -> None:
     """Append the content of meshes whose attributes have the same names."""

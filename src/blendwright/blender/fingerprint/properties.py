@@ -68,7 +68,7 @@ def custom(struct: Any, runtime: frozenset[str], separate: bool) -> list[Any] | 
 def _shown(struct: Any, name: str, value: Any) -> list[Any] | None:
     """Return the display settings of a property (limits, default, description) that differ from a new property's; None without any.
 
-    Reading the display settings creates them. Therefore they are read from a copy on the window manager, which is no part of the scene.
+    Reading the display settings creates them. Therefore they are read from a copy on the window manager, which is not part of the scene.
     """
     try:
         source = struct.id_properties_ui(name)

@@ -75,12 +75,12 @@ def reasons_to_leave_out(rna: Any) -> dict[str, str]:
         elif name not in included and (name in exclusions.UI_NAMES or name.startswith(exclusions.UI_PREFIXES)):
             reasons[name] = "user interface state, by its name"
         elif name not in included and prop.is_readonly and prop.type == "BOOLEAN":
-            reasons[name] = "a read-only flag tells about other values"
+            reasons[name] = "a read-only flag derives from other values"
         elif is_of_addon(rna, prop):
-            reasons[name] = "defined by an add-on: reading it would create it; it is read as a system property"
+            reasons[name] = "defined by an add-on: reading it would create it, so it is read as a system property"
         elif getattr(prop, "is_deprecated", False):
             # Reading a deprecated property prints a warning in Blender 5.0.
-            reasons[name] = "an old name; what it meant is in under the new one"
+            reasons[name] = "a deprecated name; the value is hashed under the new name"
     return reasons
 
 

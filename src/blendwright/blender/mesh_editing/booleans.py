@@ -73,7 +73,7 @@ class BooleanMaker:
     def _proven(
         self, after: SurfaceFacts, share: float, cutter: Any, operation: BooleanOperation, at: str
     ) -> BooleanStep:
-        """Check the result against its inputs and return its facts. Raise StepError if it cannot be right."""
+        """Check the result's volume and bounds against its inputs, and return its facts. Raise StepError if it cannot be right."""
         object_volume = self._facts.volume or 0.0
         if after.volume is None:
             wrong = after.open_edges + after.loose_edges + after.crowded_edges + after.flipped_edges

@@ -14,7 +14,7 @@ from blendwright.tools.mesh import edit_operations as edits
 
 _ops: Any = bmesh.ops
 # The minimum cosine between a vertex's direction and its faces' normals. Below it, an extruded corner would move very far.
-LEAST_COSINE = 0.2
+MIN_COSINE = 0.2
 
 
 def extrude(editor: MeshEditor, edit: edits.Extrude, chosen: Elements, at: str) -> None:
@@ -66,7 +66,7 @@ def _offsets(caps: Elements, moved: Elements, edit: edits.Extrude) -> list[Any]:
         total: Any = sum(normals, Vector())
         direction = total.normalized()
         along = sum(normal.dot(direction) for normal in normals) / max(len(normals), 1)
-        offsets.append(direction * (distance / max(along, LEAST_COSINE)))
+        offsets.append(direction * (distance / max(along, MIN_COSINE)))
     return offsets
 
 

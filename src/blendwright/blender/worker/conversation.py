@@ -43,7 +43,7 @@ class Refused(Exception):
 
 
 class NotYet(Exception):
-    """A handler cannot begin yet and has done nothing. The request is stored, and `Conversation.retry` tries it again."""
+    """Signal of a handler that cannot begin yet and has done nothing. The conversation stores the request, and `retry` tries it again."""
 
 
 class Conversation:
@@ -86,6 +86,7 @@ class Conversation:
 
     @property
     def has_pending(self) -> bool:
+        """True if answers are pending."""
         return bool(self._pending)
 
     def answer_pending(self) -> list[bytes]:
@@ -174,7 +175,7 @@ class Conversation:
 def encoded(answer: dict[str, Any]) -> bytes:
     """Return the bytes of an answer. Raise ValueError or TypeError if it has no JSON form.
 
-    pydantic encodes three times as fast as the standard library, which decides in doubt.
+    pydantic encodes three times as fast as the standard library. The standard library handles answers that pydantic cannot encode safely.
     """
     try:
         raw = to_json(answer)
@@ -197,7 +198,7 @@ def _parse(body: bytes) -> dict[str, Any]:
 
 
 def _parse_slowly(body: bytes) -> object:
-    """Parse with the standard library, or raise Refused. It is three times slower, accepts deeper nesting, and decides in doubt."""
+    """Parse with the standard library, or raise Refused. It is three times slower than pydantic, but accepts deeper nesting."""
     try:
         return json.loads(body, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

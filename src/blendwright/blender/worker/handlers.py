@@ -95,12 +95,14 @@ class SceneMethods:
         return handlers
 
     def reset(self, request: methods.NoArguments) -> methods.SceneHash:
+        """Replace the scene by an empty one."""
         self._closed_epoch = 0
         self._state.reset()
         return self._hash()
 
     def open(self, request: methods.OpenRequest) -> methods.SceneHash:
         # A caller that opens a scene has no steps in progress. It may be another session, which counts its epochs from one.
+        """Open a .blend file as the scene. Raise Refused if Blender cannot open it or it hides drivers."""
         self._closed_epoch = 0
         return self._open(request)
 
@@ -125,6 +127,7 @@ class SceneMethods:
         return self._hash()
 
     def export(self, request: methods.ExportRequest) -> methods.ExportAnswer:
+        """Write the scene to a .blend file with all its scripts silenced, and return the silenced scripts."""
         path = self._inside(request["path"])
         if request.get("keep_unused"):
             protect_unused()
@@ -140,6 +143,7 @@ class SceneMethods:
         return {"paths": external_files.paths()}
 
     def relocate_files(self, request: methods.RelocateRequest) -> methods.SceneHash:
+        """Give external files new paths, save the scene, and open it again."""
         external_files.relocate(request["new_paths"])
         self._state.save(self._inside(request["path"]))
         return self._open({"path": request["path"]})
@@ -148,6 +152,7 @@ class SceneMethods:
         return {"active_content": active_content()}
 
     def swap(self, request: methods.SwapRequest) -> methods.SwapAnswer:
+        """Open another .blend file as the scene, and return the differences to the previous scene."""
         leaves = dict(self._state.fingerprint.leaves())
         opened = self._open({"path": request["path"], "drop_unused": request.get("drop_unused", False)})
         if external_files.rebase(request.get("home", "")):
@@ -157,6 +162,7 @@ class SceneMethods:
         return {**opened, "changes": changes, "active_content": active_content()}
 
     def hash(self, request: methods.HashRequest) -> methods.SceneHash:
+        """Return the scene hash, recomputed in full if the request says so."""
         if request.get("full"):
             return {"hash": self._state.full_root()}
         return self._hash()
@@ -165,6 +171,7 @@ class SceneMethods:
         return {"blocks": unlisted_blocks(self._leaves())}
 
     def content(self, request: methods.ContentRequest) -> methods.ContentAnswer:
+        """Write the content of datablocks to a file, and return their number."""
         keys = request.get("keys")
         if keys is None:
             named = None
@@ -173,6 +180,7 @@ class SceneMethods:
         return {"blocks": write_content(self._state, self._inside(request["path"]), named)}
 
     def read_back(self, request: methods.ReadBackRequest) -> methods.ReadBackAnswer:
+        """Import an exported file into an empty scene, and return facts about it."""
         path, form = self._inside(request["path"]), request["form"]
         if form not in IMPORTERS:
             raise Refused("unknown_form", f"this worker cannot read files of the form {form!r}")
