@@ -53,7 +53,12 @@ def of(length: int | None) -> dict[str, Any]:
 @pytest.fixture
 def places(monkeypatch: pytest.MonkeyPatch) -> BodyPlaces:
     """Room for 1,000 bytes in two large bodies; large is what has more than 100."""
-    for name, value in (("SMALL_BODY_BYTES", 100), ("MAX_TOTAL_BYTES", 1000), ("MAX_LARGE_BODIES", 2), ("RESERVATION_TIMEOUT_SECONDS", 0.2)):
+    for name, value in (
+        ("SMALL_BODY_BYTES", 100),
+        ("MAX_TOTAL_BYTES", 1000),
+        ("MAX_LARGE_BODIES", 2),
+        ("RESERVATION_TIMEOUT_SECONDS", 0.2),
+    ):
         monkeypatch.setattr(bodies, name, value)
     return BodyPlaces(600)
 
