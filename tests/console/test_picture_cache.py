@@ -14,7 +14,7 @@ OWN = "0" * 40 + ".webp"
 
 
 def test_pictures_are_kept_and_the_oldest_of_ours_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture_cache, "MOST_BYTES", 100)
+    monkeypatch.setattr(picture_cache, "MAX_BYTES", 100)
     monkeypatch.setattr(picture_cache, "LOOK_EVERY", 2)
     kept = PictureCache(tmp_path)
     kept.write("own", "a", b"a" * 60)
@@ -35,7 +35,7 @@ def test_pictures_are_kept_and_the_oldest_of_ours_go(tmp_path: Path, monkeypatch
 def test_a_link_leads_to_nothing_that_is_removed_read_or_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(picture_cache, "MOST_BYTES", 1)
+    monkeypatch.setattr(picture_cache, "MAX_BYTES", 1)
     (tmp_path / "workspace").mkdir()
     documents = tmp_path / "documents"
     documents.mkdir()

@@ -25,7 +25,7 @@ from blendwright.fleet import results_view
 from blendwright.fleet.address import Address, read_address
 from blendwright.fleet.console_batches import Fleet
 from blendwright.fleet.database import Database
-from blendwright.fleet.reading import MOST_CONNECTIONS, ReadingDatabase
+from blendwright.fleet.reading import MAX_CONNECTIONS, ReadingDatabase
 from blendwright.fleet.results import PostgresResults
 from blendwright.fleet.results_view import PostgresResultsView
 from blendwright.values.errors import EnvironmentUnfit, Refusal
@@ -317,7 +317,7 @@ def test_many_who_look_share_few_connections(page: Page, database: Database) -> 
         answers = list(pool.map(look, range(60)))
     sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'blendwright ui'"
     ((connections,),) = database.run(lambda connection: connection.execute(sql).fetchall())
-    assert set(answers) == {200} and 1 <= connections <= MOST_CONNECTIONS
+    assert set(answers) == {200} and 1 <= connections <= MAX_CONNECTIONS
 
 
 def test_what_takes_long_to_count_is_not_counted_for_everybody_who_looks(

@@ -10,7 +10,7 @@ import pytest
 from blendwright.batch.definition import Batch, BatchSource, Output
 from blendwright.batch.results.table import Claim, Counts, ResultRow
 from blendwright.fleet.database import Database
-from blendwright.fleet.results import MOST_DEFINITION_BYTES, PostgresResults
+from blendwright.fleet.results import MAX_DEFINITION_BYTES, PostgresResults
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from fleet.cluster import Cluster
 
@@ -49,7 +49,7 @@ def test_a_definition_comes_back_as_it_was_and_the_latest_is_found_without_its_n
 
 
 def test_a_definition_that_is_too_large_to_travel_is_refused(results: PostgresResults) -> None:
-    large = replace(BATCH, source=BatchSource("large.star", "#" * MOST_DEFINITION_BYTES))
+    large = replace(BATCH, source=BatchSource("large.star", "#" * MAX_DEFINITION_BYTES))
     with pytest.raises(Refusal, match="may travel"):
         results.begin(large)
     assert results.batch(large.id) is None

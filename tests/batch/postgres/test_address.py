@@ -11,7 +11,7 @@ import pytest
 
 from blendwright.batch.engines.engine import Job
 from blendwright.fleet.address import VARIABLE, read_address
-from blendwright.fleet.job_queue import JOBS_FOR_ALL, MOST_CASES, CaseJob, cases_per_job
+from blendwright.fleet.job_queue import MAX_CASES_PER_JOB, TARGET_JOBS, CaseJob, cases_per_job
 from blendwright.fleet.requests import check_outputs, use_address
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from support.processes.shell import Shell
@@ -79,12 +79,12 @@ def test_outputs_of_a_fleet_are_where_every_machine_finds_them(place: str) -> No
 
 
 def test_a_small_batch_is_cut_fine_and_a_large_one_coarsely() -> None:
-    assert [cases_per_job(cases) for cases in (0, 1, JOBS_FOR_ALL, 3 * JOBS_FOR_ALL, 10_000_000)] == [
+    assert [cases_per_job(cases) for cases in (0, 1, TARGET_JOBS, 3 * TARGET_JOBS, 10_000_000)] == [
         1,
         1,
         1,
         3,
-        MOST_CASES,
+        MAX_CASES_PER_JOB,
     ]
 
 

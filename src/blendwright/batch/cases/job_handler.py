@@ -57,7 +57,6 @@ class CaseHandler:
         self._outputs = None
         if self._refusal is None:
             self._outputs = open_outputs(settings.outputs)
-            self._outputs = None
         self._work = Path(settings.work).resolve()
         # A directory for this worker process alone. Its cases may write outputs nowhere else.
         (self._work / STAGING).mkdir(parents=True, exist_ok=True)
