@@ -116,8 +116,8 @@ def test_what_is_wrong_has_its_place(tmp_path: Path, document: dict[str, Any], p
     ("outputs", "message"),
     [
         (["blend", "jpeg"], "'jpeg' is no kind of output"),
-        ([{"kind": "glb", "name": "../x.glb"}], "is no name for an output"),
-        ([{"kind": "glb", "name": "x.blend"}], "is no name for an output"),
+        ([{"kind": "glb", "name": "../x.glb"}], "is not a valid file name for an output"),
+        ([{"kind": "glb", "name": "x.blend"}], "is not a valid file name for an output"),
         (["picture", {"kind": "picture", "args": {"view": "TOP"}}], "two outputs are called 'picture.png'"),
     ],
 )

@@ -85,7 +85,7 @@ def insert_row(root: Path, key: str) -> None:
 @pytest.mark.parametrize("key", ["{home}", "../../../home", "..", "", KEY.upper(), KEY + "\n"])
 def test_no_row_names_a_directory_to_remove(root: Path, precious: Path, key: str) -> None:
     insert_row(root, key.format(home=precious.parent))
-    with pytest.raises(EnvironmentUnfit, match="a case whose key is none") as refused:
+    with pytest.raises(EnvironmentUnfit, match="a case with the invalid key") as refused:
         run(root)
     assert "--out" in str(refused.value.cure)
     assert precious.exists()
@@ -96,10 +96,10 @@ def test_no_claimed_case_names_a_directory_to_work_in(root: Path, precious: Path
     change(root, "INSERT INTO cases (number, key, params, source) VALUES (7, ?, '{}', '')", key)
     with (
         open_results(str(BatchDirectory(root).results)) as results,
-        pytest.raises(EnvironmentUnfit, match="a case whose key is none"),
+        pytest.raises(EnvironmentUnfit, match="a case with the invalid key"),
     ):
         results.claim(key, "a lane")
-    with pytest.raises(EnvironmentUnfit, match="a case whose key is none"):
+    with pytest.raises(EnvironmentUnfit, match="a case with the invalid key"):
         CasePlace(root / "work", key)
     assert precious.exists()
 
@@ -116,7 +116,7 @@ def test_a_directory_with_links_of_others_is_refused(root: Path, precious: Path,
         (root / name).rename(root.parent / "aside")
     (root / name).parent.mkdir(exist_ok=True)
     (root / name).symlink_to(precious if "." in name else precious.parent)
-    with pytest.raises(EnvironmentUnfit, match="is a link") as refused:
+    with pytest.raises(EnvironmentUnfit, match="is a symbolic link") as refused:
         run(root)
     assert f"{root / name}" in refused.value.message and "--out" in str(refused.value.cure)
     assert sorted(precious.parent.rglob("*")) == before and precious.read_text() == "of years"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from blendwright.console import picture_cache
-from blendwright.console.picture_cache import DIRECTORY, LARGEST, NOTHING, PictureCache
+from blendwright.console.picture_cache import DIRECTORY, MAX_PICTURE_BYTES, NOTHING, PictureCache
 
 OWN = "0" * 40 + ".webp"
 
@@ -62,7 +62,7 @@ def test_what_is_no_picture_of_ours_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "private").write_bytes(b"private")
     os.mkfifo(pipe)
     link.symlink_to(tmp_path / "private")
-    os.truncate(large, LARGEST + 1)
+    os.truncate(large, MAX_PICTURE_BYTES + 1)
     assert [kept.read(one, "scene") for one in ("pipe", "link", "large")] == [None, None, None]
     kept.write("pipe", "scene", b"again")
     assert kept.read("pipe", "scene") == b"again"

@@ -259,7 +259,7 @@ def test_a_database_that_goes_away_is_told_and_comes_back(
                 answers = [page.get(path) for path in ("", "/cases", "/cases/3", "/cases/3/files/picture.png")]
                 assert [answer.status_code for answer in answers] == [409] * 4
                 assert all("is away" in answer.json()["error"]["message"] for answer in answers)
-                assert "by itself" in answers[0].json()["error"]["cure"]
+                assert "automatically" in answers[0].json()["error"]["cure"]
                 assert "is away" in told(lines, ['"message":'])
                 assert page.web.get("/api/session").json()["batches"] == page.told["batches"]
             finally:
@@ -343,14 +343,14 @@ def test_rows_that_somebody_changed_take_nothing_with_them(database: Database, p
     do(database, f"UPDATE cases SET row = (row::jsonb || {large})::json WHERE number = 3")
     found = page.read("/cases")["cases"]
     assert [one["finding"] is not None for one in found[:5]] == [False, True, False, True, True]
-    assert "is not sound" in page.read("/cases/3")["row"]["findings"][0]["message"]
+    assert "is invalid" in page.read("/cases/3")["row"]["findings"][0]["message"]
     assert page.read("/cases/2")["params"] == {}
     do(database, """UPDATE cases SET row = '{"findings": [{"code": "\\u0000", "message": "x"}]}' WHERE number = 4""")
     wait_until(lambda: len(page.read()["failures"]) == 2, 20, "one reason is none that could be told")
     do(database, "UPDATE batches SET definition = '{}'")
     with open_console(engine="env") as another:
         answer = another.session().get()
-    assert answer.status_code == 409 and "is not sound" in answer.json()["error"]["message"]
+    assert answer.status_code == 409 and "is invalid" in answer.json()["error"]["message"]
 
 
 def test_the_password_is_nowhere_in_the_page_or_beside_it(place: Place, cluster: Cluster, here: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_definition_comes_back_as_it_was_and_the_latest_is_found_without_its_n
 
 def test_a_definition_that_is_too_large_to_travel_is_refused(results: PostgresResults) -> None:
     large = replace(BATCH, source=BatchSource("large.star", "#" * MAX_DEFINITION_BYTES))
-    with pytest.raises(Refusal, match="may travel"):
+    with pytest.raises(Refusal, match="the limit is"):
         results.begin(large)
     assert results.batch(large.id) is None
 

@@ -78,7 +78,7 @@ def test_cases_are_filtered_and_one_is_looked_at(console: OpenConsole, visit: Vi
     page.locator("tbody a").click()
     expect(page.locator("article h1")).to_have_text("Case 000003")
     expect(page.locator("article .note.bad")).to_contain_text("TARGET_NOT_FOUND")
-    page.get_by_role("link", name="The case before").click()
+    page.get_by_role("link", name="Previous case").click()
     expect(page.locator("article h1")).to_have_text("Case 000002")
     picture = page.locator("article .figure img[src^=blob]")
     expect(picture).to_be_visible()

@@ -92,7 +92,7 @@ def test_progress_comes_by_itself_and_a_database_that_goes_away_comes_back(
     expect(page.locator(".changes li")).to_contain_text("Door")
     cluster.stop("QUIT")
     expect(notes).to_contain_text("is away", timeout=SECONDS)
-    expect(page.locator(".card .chip").first).to_have_text("not known")
+    expect(page.locator(".card .chip").first).to_have_text("unknown")
     page.screenshot(path=PICTURES / "fleet-away-light-1360.png")
     late = visit(console)  # whoever comes meanwhile is told as well
     expect(late.locator(".card .note.bad").first).to_contain_text("is away", timeout=SECONDS)
@@ -135,7 +135,7 @@ def test_files_that_this_machine_cannot_read_are_named_without_a_link(
     cases.rename(farm.place / "aside")
     try:
         page = visit(console, "cases/case/2")
-        expect(page.locator("article")).to_contain_text("This machine cannot read them")
+        expect(page.locator("article")).to_contain_text("This machine cannot read the files")
         expect(page.locator("article table")).to_contain_text("picture.png")
         assert page.get_by_role("button", name="picture.png").count() == 0
         assert page.locator("article img").count() == 0

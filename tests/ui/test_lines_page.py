@@ -40,7 +40,7 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenConsole]:
 
 def test_the_guilty_commit_is_found(console: OpenConsole, visit: Visit) -> None:
     page = visit(console, "lines")
-    page.get_by_label("What must hold").fill('scene.objects["Box a"].location[0] > -1')
+    page.get_by_label("Condition").fill('scene.objects["Box a"].location[0] > -1')
     page.get_by_label("It holds at").fill("2")
     page.get_by_role("button", name="Search").click()
     expect(page.locator(".looked li").first).to_be_visible(timeout=SECONDS)

@@ -92,7 +92,7 @@ def ui(
 
 def _shown_locations(workspaces: list[str], batches: list[str], engine: str | None) -> ConsoleSettings:
     """Return settings with the workspaces, batch directories and fleet outputs that the arguments name. Raise Refusal."""
-    if not workspaces and not batches and engine is None:
+    if not (workspaces or batches or engine):
         workspaces = [DEFAULT_WORKSPACE]
     section = BATCHES.offer()
     workspace_paths: list[Path] = []

@@ -73,7 +73,7 @@ def test_without_the_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("place", ["shots", "/mnt/share"])
 def test_outputs_of_a_fleet_are_where_every_machine_finds_them(place: str) -> None:
-    with pytest.raises(Refusal, match="a place on this machine"):
+    with pytest.raises(Refusal, match="a path on this machine"):
         check_outputs(place)
     assert check_outputs("file:///mnt/share/") == "file:///mnt/share"
 
@@ -107,5 +107,5 @@ UNSOUND: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("said", UNSOUND)
 def test_a_job_that_is_not_sound_is_refused(said: Any) -> None:
-    with pytest.raises(Refusal, match="a job in the queue is not sound"):
+    with pytest.raises(Refusal, match="an invalid job in the queue"):
         CaseJob.from_json(said)
