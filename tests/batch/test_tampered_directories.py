@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.batch.cases.case_workspace import CasePlace
+from blendwright.batch.cases.case_workspace import CaseDirectory
 from blendwright.batch.coordinator import BatchRun, RunSummary
 from blendwright.batch.definition import Batch, BatchSource
 from blendwright.batch.directory import BatchDirectory
@@ -100,7 +100,7 @@ def test_no_claimed_case_names_a_directory_to_work_in(root: Path, precious: Path
     ):
         results.claim(key, "a lane")
     with pytest.raises(EnvironmentUnfit, match="a case with the invalid key"):
-        CasePlace(root / "work", key)
+        CaseDirectory(root / "work", key)
     assert precious.exists()
 
 
@@ -125,7 +125,7 @@ def test_a_directory_with_links_of_others_is_refused(root: Path, precious: Path,
 def test_removing_follows_no_link_that_was_put_there_since(root: Path, precious: Path) -> None:
     (precious.parent / "000000").mkdir()
     outputs = open_outputs(str(root))
-    place = CasePlace(root / "work", KEY)
+    place = CaseDirectory(root / "work", KEY)
     place.prepare()
     for name in ("cases", "work/cases"):
         (root / name).rename(root.parent / f"aside-{name[:4]}")
@@ -139,7 +139,7 @@ def test_removing_follows_no_link_that_was_put_there_since(root: Path, precious:
 
 
 def test_a_workspace_that_is_a_link_is_not_gone_on_with(root: Path, precious: Path) -> None:
-    place = CasePlace(root / "work", KEY)
+    place = CaseDirectory(root / "work", KEY)
     place.prepare()
     place.workspace.symlink_to(precious.parent)
     place.prepare()

@@ -1,4 +1,4 @@
-"""The index entry of one asset in a library."""
+"""The data that the index keeps for an asset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class AssetEntry:
-    """One asset in the index.
+    """The index entry of one asset.
 
     `asset` is the library's name and the path inside it, as asset.add expects it. `kind` is one of:
     - `objects`, `collections`, `materials`, `worlds` or `node_groups`: a datablock of a .blend file, with its name in `name`

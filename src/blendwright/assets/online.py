@@ -52,7 +52,7 @@ POINTER = "/asset"
 
 @dataclass(frozen=True, slots=True)
 class OnlineAsset:
-    """One asset that a catalogue offers, with its size in bytes and the SHA-256 of its content."""
+    """An asset that a catalogue offers, with its size in bytes and the SHA-256 of its content."""
 
     id: str
     url: str

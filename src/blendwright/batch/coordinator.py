@@ -1,4 +1,4 @@
-"""One run of a batch on this machine: it adds cases to the table, gives jobs to the engine, and writes the result files."""
+"""The run of a batch on this machine: it adds cases to the table, gives jobs to the engine, and writes the result files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from blendwright.batch.cases.case import is_key
-from blendwright.batch.cases.case_workspace import CasePlace
+from blendwright.batch.cases.case_workspace import CaseDirectory
 from blendwright.batch.cases.jobs import jobs_of
 from blendwright.batch.cases.prefix_store import PREFIXES, is_of_use
 from blendwright.batch.definition import Batch
@@ -48,7 +48,7 @@ class RunSummary:
 
 
 class BatchRun:
-    """One run of a batch, which resumes whatever an earlier run left open."""
+    """A run of a batch, which resumes the unfinished cases of earlier runs."""
 
     def __init__(self, batch: Batch, directory: BatchDirectory, engine: Engine) -> None:
         self._batch = batch
@@ -57,12 +57,12 @@ class BatchRun:
         self._stopped = False
 
     def stop(self, *, at_once: bool = False) -> None:
-        """Stop the run after the running cases, or at once. Cases that are stopped at once are given back and resumed by the next run."""
+        """Stop the run after the running cases, or at once. The next run resumes the cases that this one did not finish."""
         self._stopped = True
         self._engine.stop(at_once=at_once)
 
     def run(self, rows: Iterable[Row] | None, lanes: int, progress: OnProgress, *, parquet: bool = False) -> RunSummary:
-        """Run every unfinished row until all are finished or the user stops the run. Without rows, use those of the last run.
+        """Run every unfinished row until all are finished or the user stops the run. Without rows, use the rows of the last run.
 
         Raise Refusal for unreadable rows and for a directory with foreign cases, and EnvironmentUnfit if the directory or Blender cannot
         be used."""
@@ -70,7 +70,7 @@ class BatchRun:
         self._directory.require_own_cases()
         with self._directory.locked(), open_results(settings.results) as results:
             outputs = open_outputs(settings.outputs)
-            results.begin(self._batch, anew=rows is not None)
+            results.begin(self._batch, clear_members=rows is not None)
             added = 0
             if rows is not None:
                 added = results.add(self._batch, takewhile(lambda _: not self._stopped, rows))
@@ -133,7 +133,7 @@ def sweep(results: ResultsTable, outputs: OutputStore, work: Path) -> int:
         if row.location is not None:
             # The location is an absolute path, and a batch directory may move. Therefore only its last part counts.
             counting_names.add(row.location.rpartition("/")[2])
-            CasePlace(work, row.key).remove()
+            CaseDirectory(work, row.key).remove()
     stray_names = [
         name for name in outputs.names() if name not in counting_names and _is_published(results, outputs, name)
     ]

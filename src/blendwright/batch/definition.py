@@ -32,7 +32,7 @@ class BatchSource:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One output of every case: a kind of `makers.py`, the name of its file, and the arguments of its maker."""
+    """The description of an output that every case has: a kind of `makers.py`, the name of its file, and the arguments of its maker."""
 
     kind: str
     name: str

@@ -50,7 +50,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class _ApproveAll:
-    """An approver that approves every request except those that a person must read in full."""
+    """An approver that approves a request unless a person must read it in full."""
 
     name: str
 

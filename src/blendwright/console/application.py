@@ -141,7 +141,7 @@ class Console:
         return {
             "session": session.id,
             "read_only": self._read_only,
-            "workspaces": [workspace.told for workspace in self._workspaces.values()],
+            "workspaces": [workspace.description for workspace in self._workspaces.values()],
             "batches": batches,
         }
 

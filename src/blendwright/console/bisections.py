@@ -46,7 +46,7 @@ class Bisections:
         self._searches: dict[str, _Search] = {}
         self._changed = threading.Lock()
 
-    def told(self, workspace: ConsoleWorkspace) -> dict[str, Any]:
+    def last_search(self, workspace: ConsoleWorkspace) -> dict[str, Any]:
         """Return the last search of a workspace as JSON. Its `state` is "none" if there was no search."""
         search = self._searches.get(workspace.id)
         if search is None:

@@ -35,7 +35,9 @@ class Followed(Protocol):
 
 
 class Live:
-    """The open pages and the threads that follow workspaces. Call `listen` in the event loop; `tell` may come from any thread."""
+    """The open pages and the threads that follow workspaces and batches.
+
+    Call `listen` in the event loop. Any thread may call `tell`."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None

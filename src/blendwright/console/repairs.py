@@ -1,4 +1,4 @@
-"""Repaired plans: operations that the repair drops are removed, and a person's changes replace arguments."""
+"""The repair of a plan: it removes the operations that the repair drops, and applies a person's changes of arguments."""
 
 from __future__ import annotations
 

@@ -95,11 +95,11 @@ async def serve_console(settings: ConsoleSettings, *, again: TextIO | None = Non
     settings = with_port(settings)
     console = make_console(settings)
 
-    def tell_link(_: object = None) -> None:
+    def show_link(_: object = None) -> None:
         settings.on_link(console.new_link())
 
     if again is not None:
-        _on_lines(again, tell_link)
+        _on_lines(again, show_link)
     with shutdown_on_signals() as shutdown:
         try:
             await listen(
@@ -107,7 +107,7 @@ async def serve_console(settings: ConsoleSettings, *, again: TextIO | None = Non
                 settings.host,
                 settings.port,
                 shutdown.on_request,
-                on_listening=tell_link,
+                on_listening=show_link,
                 on_end=console.live.close,
             )
         finally:
@@ -129,13 +129,13 @@ def door_of(settings: ConsoleSettings) -> ConsoleDoor | None:
     return ConsoleDoor(address_of(settings.host, settings.port), settings.window_key)
 
 
-def _on_lines(source: TextIO, tell: Callable[[], None]) -> None:
-    """Call `tell` for every line of `source` until it ends."""
+def _on_lines(source: TextIO, on_line: Callable[[], None]) -> None:
+    """Call `on_line` for every line of `source` until it ends."""
     loop = asyncio.get_running_loop()
 
     def read() -> None:
         if source.readline():
-            tell()
+            on_line()
         else:
             loop.remove_reader(source)
 

@@ -24,7 +24,7 @@ Acting = Callable[[Callable[[OpenScene], Any]], Any]
 
 
 class ConsoleWorkspace:
-    """One workspace in the console. `id` is its name in URLs, which reveals nothing about its path."""
+    """A workspace in the console. `id` is its name in URLs, which reveals nothing about its path."""
 
     def __init__(self, directory: Path, *, blender: str | None = None, acting: Acting | None = None) -> None:
         self.directory = directory.resolve()
@@ -44,7 +44,7 @@ class ConsoleWorkspace:
         return directory_name
 
     @property
-    def told(self) -> dict[str, str]:
+    def description(self) -> dict[str, str]:
         """Return the description of this workspace for the page."""
         return {"id": self.id, "name": self.name, "directory": str(self.directory)}
 

@@ -112,9 +112,9 @@ def _full_box(instance: AnnotatedInstance) -> list[int]:
     """Return the box around the complete object, beyond the picture's edges if the projection is known."""
     if instance.box_projected is None:
         return list(instance.box_full or instance.box_visible or NO_BOX)
-    left, top, width, height = instance.box_projected
-    x, y = math.floor(left), math.floor(top)
-    return [x, y, math.ceil(left + width) - x, math.ceil(top + height) - y]
+    x_min, y_min, width, height = instance.box_projected
+    x, y = math.floor(x_min), math.floor(y_min)
+    return [x, y, math.ceil(x_min + width) - x, math.ceil(y_min + height) - y]
 
 
 def _rotation(matrix: Any) -> list[float]:

@@ -25,7 +25,7 @@ from blendwright.values.faults import Fault
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedCase:
-    """One annotated case and the folder with its annotations.json.
+    """An annotated case and the folder with its annotations.json.
 
     `digests` are the SHA-256 of its files by name, from the case's row. None stands for a folder without a row."""
 
@@ -75,7 +75,7 @@ def annotated_cases(rows: Iterable[ResultRow]) -> Iterator[AnnotatedCase]:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One picture of a case. `key` is its name in every data set; `digest` is equal for equal annotations."""
+    """A picture of a case. `key` is its name in every data set; `digest` is equal for equal annotations."""
 
     key: str
     case: AnnotatedCase

@@ -40,7 +40,7 @@ class FleetBatch(ConsoleBatch):
         self._view = PostgresResultsView(database, outputs)
 
     @property
-    def told(self) -> dict[str, str]:
+    def description(self) -> dict[str, str]:
         location = f"{self._outputs} in {self._address}"
         return {"id": self.id, "name": self._outputs, "directory": location, "engine": self._address}
 
@@ -88,7 +88,7 @@ class FleetBatch(ConsoleBatch):
 
 
 class Fleet:
-    """The batches in one database, newest first: those of the named output locations, or all."""
+    """The batches in one database, newest first. `named` limits them to these output locations."""
 
     def __init__(self, engine: str, named: Sequence[str] = ()) -> None:
         """Connect later, with `open`. Raise Refusal for an invalid address, EnvironmentUnfit if packages are missing.

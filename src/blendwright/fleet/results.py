@@ -54,7 +54,7 @@ class PostgresResults(ResultsTable):
         self._database = database
         self.space: int = database.run(lambda connection: _space(connection, outputs))
 
-    def begin(self, batch: Batch, *, anew: bool = False) -> None:
+    def begin(self, batch: Batch, *, clear_members: bool = False) -> None:
         definition = orjson.dumps(batch.to_json())
         if len(definition) > MAX_DEFINITION_BYTES:
             message = f"the program and its libraries have {len(definition)} bytes; the limit is {MAX_DEFINITION_BYTES}"
@@ -65,7 +65,7 @@ class PostgresResults(ResultsTable):
             " ON CONFLICT (space, id) DO UPDATE SET latest = excluded.latest",
             (self.space, batch.id, definition.decode(), batch_queue(batch)),
         )
-        if anew:
+        if clear_members:
             self.leave_out_others(batch.id)
 
     def leave_out_others(self, batch: str) -> None:

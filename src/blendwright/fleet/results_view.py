@@ -154,7 +154,7 @@ class PostgresResultsView:
         return self._definition[1]
 
     def _counted(self, batch: str) -> _Figures:
-        """Return the counts of a batch. One thread counts at a time; the others get the previous counts in the meantime."""
+        """Return the counts of a batch. One thread counts at a time; meanwhile, all further threads get the previous counts."""
         previous = self._figures
         if previous is not None and previous.batch != batch:
             previous = None

@@ -24,7 +24,7 @@ OWN = "(this environment)"
 
 @dataclass(frozen=True, slots=True)
 class ListedBlender:
-    """One Blender that is installed, or that can be added."""
+    """A row of the list of Blenders: an installed Blender, or a series that the user can add."""
 
     name: str
     blender: str
@@ -42,17 +42,19 @@ class ListedBlender:
 def list_blenders() -> list[ListedBlender]:
     """Return the usable Blenders, and the supported series that are not installed. Each row that needs work has a fix."""
     added = environments()
-    own = own_blender()
+    own_version = own_blender()
     rows: list[ListedBlender] = []
-    if own is not None:
+    if own_version is not None:
         python = ".".join(map(str, sys.version_info[:3]))
-        rows.append(ListedBlender(OWN, own, python, "ready", sys.prefix, default=True))
+        rows.append(ListedBlender(OWN, own_version, python, "ready", sys.prefix, default=True))
     first_usable = next((environment.name for environment in added if environment.problem() is None), None)
-    rows += [_listed(environment, default=own is None and environment.name == first_usable) for environment in added]
+    rows += [
+        _listed(environment, default=own_version is None and environment.name == first_usable) for environment in added
+    ]
 
     names = {environment.name for environment in added}
     for series in SERIES:
-        if series.name in names or series.version == own:
+        if series.name in names or series.version == own_version:
             continue
         interpreter = find_interpreter(series.python)
         fix = f"blendwright blender add {series.name}"
@@ -83,7 +85,7 @@ def _listed(environment: Environment, *, default: bool) -> ListedBlender:
 @dataclass(frozen=True, slots=True)
 class AddedBlender:
     environment: Environment
-    made: bool
+    is_new: bool
     """False if a working environment existed already."""
 
 

@@ -69,14 +69,14 @@ def add_command(
     environment = added.environment
 
     def show(out: SafeConsole) -> None:
-        if added.made:
+        if added.is_new:
             verb = "added"
         else:
             verb = "already exists:"
         out.show(f"{verb} Blender {environment.blender} on Python {environment.python} in {environment.directory}")
         out.show(f"use it: blendwright run PLAN --blender {environment.name}", "dim")
 
-    return present(json, lambda: {"ok": True, "added": added.made, "blender": environment.to_json()}, show)
+    return present(json, lambda: {"ok": True, "added": added.is_new, "blender": environment.to_json()}, show)
 
 
 @blender_app.command("remove")

@@ -27,7 +27,7 @@ Scope = Literal["user", "project"]
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """One language-model host.
+    """A language-model host.
 
     `user` and `project` are its configuration files, relative to the home and to the project directory; None if it has no such file.
     `key` is the name of the list of servers in the file."""

@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 class GuardedConnection(H11Protocol):
     """A connection that closes when its request arrives too slowly or when too many connections of its kind are open."""
 
-    known = False
+    is_known = False
     id = ""
     """A unique id. A port is not unique, because the system gives a free port to the next client."""
     _deadline: asyncio.TimerHandle | None = None
@@ -51,7 +51,7 @@ class GuardedConnection(H11Protocol):
         self.id = f"connection-{secrets.token_hex(16)}"
         self._since = monotonic()
         self._watch()
-        unknown = [connection for connection in self._open_connections() if not connection.known]
+        unknown = [connection for connection in self._open_connections() if not connection.is_known]
         if len(unknown) > MAX_UNKNOWN_CONNECTIONS:
             # Close the connection that has waited longest. A client with a token sends it in its first request.
             min(unknown, key=lambda connection: connection._since).transport.abort()
@@ -79,8 +79,8 @@ class GuardedConnection(H11Protocol):
 
     def recognise(self) -> None:
         """Mark the connection as known. If too many known connections are open, close the one that has been idle longest."""
-        self.known = True
-        known_connections = [connection for connection in self._open_connections() if connection.known]
+        self.is_known = True
+        known_connections = [connection for connection in self._open_connections() if connection.is_known]
         if len(known_connections) > MAX_KNOWN_CONNECTIONS:
             idle_connections = [connection for connection in known_connections if connection.idle]
             closing = min(idle_connections, key=lambda connection: connection._since, default=self)
@@ -88,7 +88,7 @@ class GuardedConnection(H11Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether the connection neither receives a request nor sends an answer."""
+        """Return whether the connection neither receives a request nor sends an answer."""
         cycle: Any = self.cycle  # None before the first request, although its type does not say so
         return cycle is None or cycle.response_complete
 

@@ -19,7 +19,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One row of parameters of a batch. Raises EnvironmentUnfit for an invalid key.
+    """A row of parameters of a batch. Raises EnvironmentUnfit for an invalid key.
 
     The table of results gives a case its `number` when the case is first added, and never reuses the number. `source` names the
     position of the row for messages, as `table.csv:17`."""

@@ -19,7 +19,7 @@ BOOT = "boot"
 DISPENSABLE = ("logs", "artifacts", "frames")
 
 
-class CasePlace:
+class CaseDirectory:
     """The working directory of one case, named by the case's key. Raises EnvironmentUnfit for an invalid key."""
 
     def __init__(self, work: Path, key: str) -> None:

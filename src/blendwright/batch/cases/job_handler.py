@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from blendwright.batch.cases.case import Case, is_key
 from blendwright.batch.cases.case_runner import CaseRun, CaseRunner
-from blendwright.batch.cases.case_workspace import CasePlace
+from blendwright.batch.cases.case_workspace import CaseDirectory
 from blendwright.batch.cases.lane_workers import LaneWorkers
 from blendwright.batch.cases.prefix_store import PREFIXES
 from blendwright.batch.definition import Batch, Keep
@@ -88,17 +88,17 @@ class CaseHandler:
         crash_points.reach("batch.claimed")
         started = perf_counter()
         staging = self._staging / attempt_name(claim.case.number, claim.fence)
-        directory = CasePlace(self._work, claim.case.key)
+        case_directory = CaseDirectory(self._work, claim.case.key)
         try:
-            run = self._run(job, claim, directory, staging)
+            run = self._run(job, claim, case_directory, staging)
             while run.lost_blender and claim.attempts < self._settings.most_attempts:
                 # The case may not be at fault yet. Resume it from its journal with another Blender.
                 claim = replace(claim, attempts=claim.attempts + 1)
-                run = self._run(job, claim, directory, staging)
+                run = self._run(job, claim, case_directory, staging)
             if run.cancelled:
                 self._results.give_back(job.case, claim.fence)
                 return JobReport(job, "given_back")
-            row = self._published(claim, run, staging, self._keep(job), directory, started)
+            row = self._published(claim, run, staging, self._keep(job), case_directory, started)
         except BaseException:
             self._results.give_back(job.case, claim.fence)
             raise
@@ -107,7 +107,7 @@ class CaseHandler:
             return JobReport(job, "done_before", retire=self._worn())
         return JobReport(job, "published", row.to_json(), self._worn())
 
-    def _run(self, job: Job, claim: Claim, directory: CasePlace, staging: Path) -> CaseRun:
+    def _run(self, job: Job, claim: Claim, case_directory: CaseDirectory, staging: Path) -> CaseRun:
         """Run a claimed case and return its result, also for a failed case. Raise EnvironmentUnfit if no case could run here."""
         if claim.attempts > self._settings.most_attempts:
             message = f"its process ended {claim.attempts - 1} times while the case ran"
@@ -121,8 +121,8 @@ class CaseHandler:
                 raise TypeError("its parameters are not an object")
             shutil.rmtree(staging, ignore_errors=True)
             staging.mkdir()
-            directory.prepare()
-            return self.runner(job.batch).run(claim.case, directory.workspace, staging, self._cancel, job.prefixes)
+            case_directory.prepare()
+            return self.runner(job.batch).run(claim.case, case_directory.workspace, staging, self._cancel, job.prefixes)
         except EnvironmentUnfit as error:
             if self._is_foreign and error.details.get(UNSOUND):
                 return CaseRun((Finding(Fault.SCHEMA_INVALID, error.message, "", error.cure),))
@@ -145,7 +145,7 @@ class CaseHandler:
         return CaseRun((Finding(Fault.INTERNAL_ERROR, failure.message, "", failure.cure),))
 
     def _published(
-        self, claim: Claim, run: CaseRun, staging: Path, keep: Keep, directory: CasePlace, started: float
+        self, claim: Claim, run: CaseRun, staging: Path, keep: Keep, case_directory: CaseDirectory, started: float
     ) -> ResultRow | None:
         """Publish this attempt's outputs and row, and return the row. If another attempt counts instead, delete this attempt's files and
         return None."""
@@ -153,7 +153,7 @@ class CaseHandler:
         row = _row(case, run, claim, self._name)
         location = None
         if run.ok:
-            directory.keep_in(staging, keep)
+            case_directory.keep_in(staging, keep)
             if not self._results.holds(case.key, claim.fence):
                 remove_directory(staging)
                 return None
@@ -169,7 +169,7 @@ class CaseHandler:
             return None
         remove_directory(staging)
         if run.ok or keep == "drop":
-            directory.remove()
+            case_directory.remove()
         return row
 
     def runner(self, id: str) -> CaseRunner:

@@ -28,7 +28,7 @@ def consented_blender(given: str | None, requested: str | None, origin: str) -> 
 
 
 def consented_grants(given: Sequence[str], requested: Sequence[str], origin: str) -> tuple[str, ...]:
-    """Return the grants that the user gave and those that the file `origin` requests.
+    """Return the grants that the user gave and the grants that the file `origin` requests.
 
     The user must have given the requested grants too, or confirm them now at the terminal. Raise Refusal otherwise."""
     missing = sorted(parse_grants(requested) - parse_grants(given))

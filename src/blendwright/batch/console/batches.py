@@ -33,7 +33,7 @@ RATE_SECONDS = 60.0
 
 
 class ConsoleBatch(ABC):
-    """One batch in the console. `id` is its name in URLs, like the id of a workspace.
+    """A batch in the console. `id` is its name in URLs, like the id of a workspace.
 
     The methods raise Refusal if the batch no longer exists, and EnvironmentUnfit if it cannot be read now."""
 
@@ -44,7 +44,7 @@ class ConsoleBatch(ABC):
 
     @property
     @abstractmethod
-    def told(self) -> dict[str, str]:
+    def description(self) -> dict[str, str]:
         """Return the description of this batch for the page."""
 
     @abstractmethod
@@ -114,7 +114,7 @@ class DirectoryBatch(ConsoleBatch):
         super().__init__(str(self.place.root))
 
     @property
-    def told(self) -> dict[str, str]:
+    def description(self) -> dict[str, str]:
         return {"id": self.id, "name": self.place.root.name, "directory": str(self.place.root)}
 
     def open(self) -> ResultsView:

@@ -30,7 +30,7 @@ class _OpenBatches:
             current = {batch.id: batch for batch in (*self._directories, *self._fleet.batches())}
             self._batches.clear()
             self._batches.update(current)
-        return [batch.told for batch in self._batches.values()]
+        return [batch.description for batch in self._batches.values()]
 
     def close(self) -> None:
         if self._fleet is not None:

@@ -16,7 +16,7 @@ JobEnd = Literal["published", "done_before", "given_back", "lost", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One case to run. `prefixes` are the shared beginnings of its plan: number of operations and hash, shortest first.
+    """A case to run. `prefixes` are the shared beginnings of its plan: number of operations and hash, shortest first.
 
     Engines prefer a worker process that already has one of the prefixes, but any worker process can make it."""
 

@@ -148,8 +148,8 @@ class BatchDocument(_Part):
         default=None, description="Time limit of one case in seconds; by default the one of the policy."
     )
 
-    def rows(self, beside: Path) -> Iterator[Row]:
-        """Yield the rows of the table, combined with every listed value and sample. `beside` is the folder of the batch file.
+    def rows(self, folder: Path) -> Iterator[Row]:
+        """Yield the rows of the table, combined with every listed value and sample. `folder` is the folder of the batch file.
 
         Raise Refusal for an unreadable table and for too many cases, at once or in the middle of the table."""
         listed_values: dict[str, Sequence[Any]] = {}
@@ -159,13 +159,13 @@ class BatchDocument(_Part):
                 listed_values[name] = values
         cases_per_row = prod(_length(values) for values in listed_values.values()) * self.cases
         _require_not_too_many(cases_per_row)
-        return self._rows(beside, listed_values, cases_per_row)
+        return self._rows(folder, listed_values, cases_per_row)
 
-    def _rows(self, beside: Path, listed_values: Mapping[str, Sequence[Any]], cases_per_row: int) -> Iterator[Row]:
+    def _rows(self, folder: Path, listed_values: Mapping[str, Sequence[Any]], cases_per_row: int) -> Iterator[Row]:
         single: Row = ({}, "")
         table: Iterator[Row] = iter((single,))
         if self.table is not None:
-            table = table_rows(beside / self.table)
+            table = table_rows(folder / self.table)
         for count, (row, source) in enumerate(table, 1):
             _require_not_too_many(count * cases_per_row)
             for values in _combinations(tuple(listed_values.items())):

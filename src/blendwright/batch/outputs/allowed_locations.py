@@ -18,14 +18,14 @@ DEFAULT = tuple(f"{scheme}://" for scheme in STORAGE)
 
 
 def allowed_places(named: Sequence[str]) -> tuple[str, ...]:
-    """Return the allowed locations as URLs: those that the operator named (URLs or directories), or any object storage. Raise Refusal."""
-    places: list[str] = []
-    for place in named:
-        if is_url(place):
-            places.append(check_url(place))
+    """Return the locations that the operator named as URLs, or any object storage if there are none. Raise Refusal for an invalid one."""
+    locations: list[str] = []
+    for location in named:
+        if is_url(location):
+            locations.append(check_url(location))
         else:
-            places.append(f"{FILE}{Path(place).resolve()}")
-    return tuple(places) or DEFAULT
+            locations.append(f"{FILE}{Path(location).resolve()}")
+    return tuple(locations) or DEFAULT
 
 
 def outputs_refusal(url: str, allowed: Sequence[str]) -> Finding | None:

@@ -1,4 +1,4 @@
-"""The stores of outputs. An attempt's outputs are made in a private directory and then published atomically, with a manifest.
+"""The stores of outputs. An attempt makes its outputs in a private directory and then publishes them atomically, with a manifest.
 
 A published directory never changes. Its name belongs to one attempt, so a worker process that was thought dead cannot overwrite anything
 when it comes back. The table of results says which attempt counts.
@@ -171,7 +171,7 @@ def write_manifest(staged: Path, key: str, scene_hash: str) -> Manifest:
 
 
 def differing_files(store: OutputStore, name: str, manifest: Manifest) -> tuple[str, ...]:
-    """Read all published files again, and return the names of those that are missing or differ from the manifest."""
+    """Read all published files again, and return the names of missing files and of files that differ from the manifest."""
     differing: list[str] = []
     for file, expected in manifest.files.items():
         try:

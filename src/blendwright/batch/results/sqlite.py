@@ -64,7 +64,7 @@ class SqliteResults(ResultsTable):
                 self._connection.execute(CREATE)
         require_known(path, version)
 
-    def begin(self, batch: Batch, *, anew: bool = False) -> None:
+    def begin(self, batch: Batch, *, clear_members: bool = False) -> None:
         definition = orjson.dumps(batch.to_json()).decode()
         with self._transaction():
             latest = self._first_row("SELECT coalesce(max(latest), 0) + 1 FROM batches")[0]
@@ -72,7 +72,7 @@ class SqliteResults(ResultsTable):
                 "INSERT INTO batches VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET latest = excluded.latest",
                 (batch.id, definition, utc_now(), latest),
             )
-            if anew:
+            if clear_members:
                 self._connection.execute("DELETE FROM members WHERE batch = ?", (batch.id,))
 
     def batch(self, id: str | None = None) -> Batch | None:

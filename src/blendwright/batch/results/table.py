@@ -113,10 +113,10 @@ class ResultsTable(ABC):
         self.close()
 
     @abstractmethod
-    def begin(self, batch: Batch, *, anew: bool = False) -> None:
+    def begin(self, batch: Batch, *, clear_members: bool = False) -> None:
         """Store the definition under its id, unless it is stored already, and make it the latest batch.
 
-        With `anew`, the batch has only the cases that the caller adds afterwards. Other cases stay in the table with their results."""
+        With `clear_members`, the batch has only the cases that the caller adds afterwards. Earlier cases stay in the table."""
 
     @abstractmethod
     def batch(self, id: str | None = None) -> Batch | None:
@@ -158,7 +158,7 @@ class ResultsTable(ABC):
 
     @abstractmethod
     def rows(self, batch: str | None = None) -> Iterator[ResultRow]:
-        """Yield the rows of finished cases, ordered by number: those of one batch, or all."""
+        """Yield the rows of finished cases, ordered by number. Without a batch, yield the rows of all batches."""
 
     @abstractmethod
     def counts(self, batch: str) -> Counts: ...

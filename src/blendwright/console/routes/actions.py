@@ -89,7 +89,7 @@ class Acting:
             workspace, lambda opened: person_acts.fork_beside(opened, person, name, number, blender=blender)
         )
         added = self._reading.add(ConsoleWorkspace(directory, blender=blender))
-        return json_response({"workspace": added.told})
+        return json_response({"workspace": added.description})
 
     async def merge(self, request: Request) -> Response:
         workspace, person, body = self._workspace(request), _person(request), await fields(request)

@@ -121,7 +121,7 @@ class Reading:
         return json_response(await in_thread(timeline.commit_page, self.workspace(request).directory, n))
 
     async def picture(self, request: Request) -> Response:
-        """Return the picture of a commit, or status 202 while it is rendered. An event tells the page when it is ready."""
+        """Return the picture of a commit, or status 202 while a Blender renders it. The page then receives an event when it is ready."""
         workspace, n = self.workspace(request), number(request.path_params["number"])
         width = SMALL
         if request.query_params.get("size") == "large":
@@ -224,7 +224,7 @@ class Reading:
         return json_response(await in_thread(_merge_plan, self.workspace(request).directory, source, into))
 
     async def bisection(self, request: Request) -> Response:
-        return json_response(self._bisections.told(self.workspace(request)))
+        return json_response(self._bisections.last_search(self.workspace(request)))
 
     async def runs(self, request: Request) -> Response:
         directory = self.workspace(request).directory
@@ -249,7 +249,7 @@ class Reading:
 
 
 def approval_document(stored: StoredApproval) -> dict[str, Any]:
-    """Return an approval with everything that a person must see before the answer. Invisible characters are escaped."""
+    """Return an approval with everything that a person must see before the answer. It escapes invisible characters."""
     request = asdict(stored.request)
     document = {name: request[name] for name in APPROVAL_FIELDS}
     for name in ("what", "shown", "operation_id", "request_id"):
