@@ -166,7 +166,7 @@ def test_what_no_case_has_published_is_not_swept(root: Path) -> None:
 def test_cases_without_a_table_of_results_are_left_alone(root: Path) -> None:
     BatchDirectory(root).results.unlink()
     before = sorted(root.rglob("*"))
-    with pytest.raises(Refusal, match=r"results\.db, which says what is in it, is not there"):
+    with pytest.raises(Refusal, match=r"results\.db is missing"):
         run(root)
     assert sorted(root.rglob("*")) == before
 

@@ -15,7 +15,7 @@ OWN = "0" * 40 + ".webp"
 
 def test_pictures_are_kept_and_the_oldest_of_ours_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(picture_cache, "MAX_BYTES", 100)
-    monkeypatch.setattr(picture_cache, "LOOK_EVERY", 2)
+    monkeypatch.setattr(picture_cache, "WRITES_PER_CHECK", 2)
     kept = PictureCache(tmp_path)
     kept.write("own", "a", b"a" * 60)
     kept.write("own", "empty", None)

@@ -258,9 +258,9 @@ def test_a_database_that_goes_away_is_told_and_comes_back(
             try:
                 answers = [page.get(path) for path in ("", "/cases", "/cases/3", "/cases/3/files/picture.png")]
                 assert [answer.status_code for answer in answers] == [409] * 4
-                assert all("is away" in answer.json()["error"]["message"] for answer in answers)
+                assert all("does not answer" in answer.json()["error"]["message"] for answer in answers)
                 assert "automatically" in answers[0].json()["error"]["cure"]
-                assert "is away" in told(lines, ['"message":'])
+                assert "does not answer" in told(lines, ['"message":'])
                 assert page.web.get("/api/session").json()["batches"] == page.told["batches"]
             finally:
                 cluster.start()
@@ -380,6 +380,6 @@ def test_the_password_is_nowhere_in_the_page_or_beside_it(place: Place, cluster:
             assert process.wait(60) == 0
         finally:
             process.kill()
-    assert "prop.star" in shown[1] and "is away" in shown[-2]
+    assert "prop.star" in shown[1] and "does not answer" in shown[-2]
     assert not [text for text in (*shown, said, title) if cluster.password in text]
     assert "Traceback" not in said

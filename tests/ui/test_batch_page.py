@@ -61,7 +61,7 @@ def test_a_batch_is_watched_while_it_runs(console: OpenConsole, running: subproc
     expect(page.locator(".card .chip").first).to_have_text("running", timeout=SECONDS)
     expect(page.locator("tbody tr")).to_have_count(8, timeout=SECONDS)
     page.locator("tbody tr a").nth(2).focus()
-    expect(page.locator(".card p[role=status]")).to_contain_text("8 of 8 cases ended", timeout=SECONDS * 2)
+    expect(page.locator(".card p[role=status]")).to_contain_text("8 of 8 cases finished", timeout=SECONDS * 2)
     expect(page.locator("tbody .chip.ok")).to_have_count(7)
     # Rows were replaced while they changed, and the list stayed where it was.
     assert running.wait(60) == 1
