@@ -75,7 +75,7 @@ def test_outputs_of_a_definition_are_names_of_files(tmp_path: Path, kind: str, n
             results.begin(other)
         with pytest.raises(EnvironmentUnfit, match="is not a valid file name for an output") as refused:
             lane.handler(Job(other.id, _keys(root, lane.batch.id)[0]))
-    assert other.id in refused.value.message and "submit it again" in str(refused.value.cure)
+    assert other.id in refused.value.message and "Submit the batch again" in str(refused.value.cure)
     assert not list(home.iterdir())
 
 

@@ -115,10 +115,10 @@ def test_what_is_wrong_has_its_place(tmp_path: Path, document: dict[str, Any], p
 @pytest.mark.parametrize(
     ("outputs", "message"),
     [
-        (["blend", "jpeg"], "'jpeg' is no kind of output"),
+        (["blend", "jpeg"], "unknown kind of output 'jpeg'"),
         ([{"kind": "glb", "name": "../x.glb"}], "is not a valid file name for an output"),
         ([{"kind": "glb", "name": "x.blend"}], "is not a valid file name for an output"),
-        (["picture", {"kind": "picture", "args": {"view": "TOP"}}], "two outputs are called 'picture.png'"),
+        (["picture", {"kind": "picture", "args": {"view": "TOP"}}], "two outputs have the name 'picture.png'"),
     ],
 )
 def test_outputs_that_cannot_be_are_refused(outputs: list[Any], message: str) -> None:

@@ -122,7 +122,7 @@ def test_what_a_batch_file_wants_is_asked_once_at_a_terminal(shell: Shell, monke
     write_batch_file(shell.place, approve=["destructive"])
     code, shown = at_a_terminal(shell.place, "n\n", "batch", "run", "batch.json", "--out", "out")
     assert (code, shown.count("Allow them? [y/N]")) == (2, 1)
-    assert "it wants to be allowed beforehand: destructive" in shown
+    assert "requests these grants: destructive" in shown
     assert not (shell.place / "out").exists()
     monkeypatch.setattr("blendwright.batch.commands.consent.at_a_terminal", lambda: True)
     for answer, allowed in (("y\n", True), ("\n", False), ("", False)):

@@ -28,7 +28,7 @@ def shell(tmp_path: Path) -> Shell:
         (("boxes.star", "--seeds", "5:5"), "is not a range of seeds"),
         (("boxes.star", "--seeds", "0:5"), "seed"),
         (("boxes.star", "--seeds", "0:5", "--params", "t.csv"), "cannot be combined"),
-        (("boxes.star", "--params", "t.csv"), "there is no file t.csv"),
+        (("boxes.star", "--params", "t.csv"), "file t.csv not found"),
         (("boxes.star", "--output", "jpeg"), "unknown kind of output"),
         (("boxes.star", "--set", "size=9"), "size"),
         (("boxes.star", "--keep", "all"), "not one of keep, compact, drop"),
@@ -68,7 +68,7 @@ def test_a_table_is_run_gone_on_with_and_looked_at(shell: Shell) -> None:
     assert "size" in status["failures"][0]["findings"][0]["message"]
     assert "failed case 000001, t.csv:3" in shell("batch", "show", "out", "1", code=0).out
     assert "scene.glb" in shell("batch", "show", "out", done["key"][:8], code=0).out
-    assert "there is no case 7" in shell("batch", "show", "out", "7", code=2).err
+    assert "has no case 7" in shell("batch", "show", "out", "7", code=2).err
     # What is finished is finished: no lane is started for it.
     assert "2 were finished before" in shell(*run, code=1).err
     # A row that is gone does not count, and only what is new is run.

@@ -115,8 +115,9 @@ def installed(host: Host, file: Path) -> dict[str, Any] | None:
 
 
 def install(host: Host, file: Path, ours: dict[str, Any], *, replace: bool = False) -> bool:
-    """Write our entry into the host's file. Return False if it is there already. Raise Refusal if another entry exists and `replace`
-    is false, or if the file cannot take the entry without other changes."""
+    """Write our entry into the host's file. Return False if the same entry exists already.
+
+    Raise Refusal if another entry exists and `replace` is false, or if the file cannot take the entry without other changes."""
     document = _read(host, file)
     servers = _servers(host, file, document)
     if servers.get(ENTRY) == ours:
