@@ -118,7 +118,7 @@ def test_assets_are_found_by_words_tags_kind_and_licence_with_a_sheet_of_their_p
     (crate,) = found(scene, kind="model")["assets"]
     assert (crate["asset"], crate["license"]) == ("props/crate.glb", "Public domain")
     (broken,) = found(scene, kind="blend")["assets"]
-    assert broken["asset"] == "props/broken.blend" and "Not looked into" in broken["description"]
+    assert broken["asset"] == "props/broken.blend" and "This file cannot be read" in broken["description"]
     assert found(scene, "no such thing") == {"total": 0, "libraries": ["props"], "assets": [], "artifact": None}
 
 

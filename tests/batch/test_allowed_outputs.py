@@ -32,7 +32,7 @@ def test_what_the_operator_names_is_allowed_with_what_is_below_and_nothing_else(
     assert is_allowed("s3://bucket/props", named) and is_allowed("s3://bucket/props/a/b", named)
     for url in ("s3://bucket", "s3://bucket/props2", "s3://other/props", "gs://bucket/props", "file:///bucket/props"):
         assert not is_allowed(url, named), url
-    with pytest.raises(Refusal, match="is no place for outputs"):
+    with pytest.raises(Refusal, match="is not a location for outputs"):
         allowed_places(["ftp://host/x"])
 
 
@@ -73,9 +73,9 @@ def test_outputs_of_a_definition_are_names_of_files(tmp_path: Path, kind: str, n
         other = replace(lane.batch, outputs=(Output(kind, name.format(home=home)),))
         with open_results(str(BatchDirectory(root).results)) as results:
             results.begin(other)
-        with pytest.raises(EnvironmentUnfit, match="is no name for an output") as refused:
+        with pytest.raises(EnvironmentUnfit, match="is not a valid file name for an output") as refused:
             lane.handler(Job(other.id, _keys(root, lane.batch.id)[0]))
-    assert other.id in refused.value.message and "submit it again" in str(refused.value.cure)
+    assert other.id in refused.value.message and "Submit the batch again" in str(refused.value.cure)
     assert not list(home.iterdir())
 
 

@@ -121,8 +121,8 @@ def test_a_table_of_results_allows_itself_nothing(shell: Shell) -> None:
 def test_what_a_batch_file_wants_is_asked_once_at_a_terminal(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     write_batch_file(shell.place, approve=["destructive"])
     code, shown = at_a_terminal(shell.place, "n\n", "batch", "run", "batch.json", "--out", "out")
-    assert (code, shown.count("Allow it? [y/N]")) == (2, 1)
-    assert "it wants to be allowed beforehand: destructive" in shown
+    assert (code, shown.count("Allow them? [y/N]")) == (2, 1)
+    assert "requests these grants: destructive" in shown
     assert not (shell.place / "out").exists()
     monkeypatch.setattr("blendwright.batch.commands.consent.at_a_terminal", lambda: True)
     for answer, allowed in (("y\n", True), ("\n", False), ("", False)):
@@ -173,11 +173,11 @@ def of_a_fleet(root: Path, batch: Batch) -> CaseHandler:
         ("UPDATE batches SET definition = '[5'", "cannot be read"),
         (
             "UPDATE batches SET definition = json_set(definition, '$.keep', 'keep')",
-            "is not what the batch was made with",
+            "has changed",
         ),
         ("UPDATE batches SET definition = json_set(definition, '$.outputs[0].kind', 5)", "batch"),
         ("UPDATE batches SET id = 'another'", "has no batch"),
-        ("UPDATE cases SET params = '[5]'", "its parameters are no object"),
+        ("UPDATE cases SET params = '[5]'", "its parameters are not an object"),
     ],
 )
 def test_what_is_not_sound_fails_its_case_on_a_machine_of_a_fleet_and_ends_nothing(

@@ -14,7 +14,7 @@ from batches import OneLane, assert_whole, one_lane, open_keys, seeds, write_pro
 
 from blendwright.batch.cases import case_runner
 from blendwright.batch.cases.case_runner import case_plan
-from blendwright.batch.cases.case_workspace import CasePlace
+from blendwright.batch.cases.case_workspace import CaseDirectory
 from blendwright.batch.cases.job_handler import CaseHandler
 from blendwright.batch.coordinator import sweep
 from blendwright.batch.directory import BatchDirectory
@@ -35,10 +35,10 @@ def row_of(lane: OneLane, key: str) -> dict[str, Any]:
     return dict(report.row)
 
 
-def begin_by_hand(lane: OneLane, root: Path, key: str, operations: int) -> CasePlace:
+def begin_by_hand(lane: OneLane, root: Path, key: str, operations: int) -> CaseDirectory:
     """What an attempt leaves that was killed after so many operations."""
     plan = case_plan(lane.batch.source, {"seed": 0}, lane.batch.request_id, tuple(catalog.tools()))
-    place = CasePlace(root / "work", key)
+    place = CaseDirectory(root / "work", key)
     place.prepare()
     with lane.handler.runner(lane.batch.id).open_workspace(place.workspace) as opened:
         assert opened.run(replace(plan, operations=plan.operations[:operations]), RunOptions()).ok
@@ -111,7 +111,7 @@ def test_outputs_of_an_attempt_that_died_before_its_row_are_swept(tmp_path: Path
         (key,) = open_keys(root)
         row_of(lane, key)
     shutil.copytree(root / "cases" / "000000", root / "cases" / "000000-2")
-    CasePlace(root / "work", key).prepare()  # as of a lane that was killed right after it had published
+    CaseDirectory(root / "work", key).prepare()  # as of a lane that was killed right after it had published
     outputs = open_outputs(str(root))
     with open_results(str(BatchDirectory(root).results)) as results:
         assert sweep(results, outputs, root / "work") == 1

@@ -82,7 +82,7 @@ def test_storage_that_changes_what_it_is_given_is_noticed(
 
     system: Any = store._system  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(system, "put_file", put_less)
-    with pytest.raises(EnvironmentUnfit, match="not what was written"):
+    with pytest.raises(EnvironmentUnfit, match="returned other content"):
         store.publish(staged(tmp_path), "000007", "key", "hash")
     assert store.manifest("000007") is None
 
@@ -110,7 +110,7 @@ def test_an_address_that_may_hold_a_secret_is_refused_without_repeating_it(url: 
 
 def test_storage_whose_package_is_missing_is_told_with_a_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gcsfs", None)
-    with pytest.raises(EnvironmentUnfit, match="is no place for outputs here") as told:
+    with pytest.raises(EnvironmentUnfit, match="cannot be used for outputs here") as told:
         open_outputs("gs://bucket/x")
     assert "pip install s3fs" in (told.value.cure or "")
 
@@ -124,6 +124,6 @@ def test_storage_whose_package_is_missing_is_told_with_a_cure(monkeypatch: pytes
     ],
 )  # fmt: skip
 def test_no_other_place_is_connected_to(url: str) -> None:
-    with pytest.raises(Refusal, match="is no place for outputs") as refused:
+    with pytest.raises(Refusal, match="is not a location for outputs") as refused:
         open_outputs(url)
     assert "s3://bucket/folder" in str(refused.value.findings[0].cure)

@@ -80,7 +80,7 @@ def test_a_program_that_refuses_its_parameters_shares_nothing() -> None:
 
 @pytest.fixture
 def always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefix_store, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(prefix_store, "MIN_PREFIX_SECONDS", 0.0)
 
 
 ROWS = [{"product": product, "camera_x": x} for product in "ab" for x in (1, 2)]
@@ -117,7 +117,7 @@ def operation_ids(params: Mapping[str, Any]) -> set[str]:
 
 
 def test_what_is_done_quicker_than_it_is_opened_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefix_store, "WORTH_SECONDS", 1000.0)
+    monkeypatch.setattr(prefix_store, "MIN_PREFIX_SECONDS", 1000.0)
     assert [row["prefix"] for row in run(tmp_path / "out", tmp_path, shared=True)] == [None] * 4
     assert not prefix_store.is_of_use(tmp_path / "out" / "work" / "prefixes")
 

@@ -75,7 +75,7 @@ def test_a_changed_table_adds_only_what_is_new(results: SqliteResults) -> None:
 def test_rows_that_are_not_in_the_table_any_more_do_not_belong_to_the_batch(results: SqliteResults) -> None:
     claim = claimed(results, 1)
     assert results.publish(row(claim), claim.fence)
-    results.begin(BATCH, anew=True)
+    results.begin(BATCH, clear_members=True)
     assert results.add(BATCH, [({"seed": seed}, "") for seed in (1, 2)]) == 0
     assert results.counts(BATCH.id) == Counts(waiting=1, done=1)
     assert results.standing(0) is not None

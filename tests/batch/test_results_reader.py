@@ -36,12 +36,12 @@ def test_a_row_is_shown_as_it_was_written_and_none_before_there_is_one() -> None
 def test_a_row_that_is_not_sound_is_shown_as_such(change: dict[str, Any]) -> None:
     row = shown(orjson.dumps({**ROW.to_json(), **change}).decode())
     assert (row.number, row.key, row.status, dict(row.outputs), row.location) == (3, CASE.key, "failed", {}, None)
-    assert "is not sound" in row.findings[0]["message"]
+    assert "is invalid" in row.findings[0]["message"]
 
 
 @pytest.mark.parametrize("text", [None, "null", "[]", "5", "{}", "{"])
 def test_what_is_no_row_is_shown_as_such(text: str | None) -> None:
-    assert "is not sound" in shown(text).findings[0]["message"]
+    assert "is invalid" in shown(text).findings[0]["message"]
 
 
 def test_parameters_are_an_object_or_none() -> None:

@@ -88,7 +88,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def always_worth_sharing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefix_store, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(prefix_store, "MIN_PREFIX_SECONDS", 0.0)
 
 
 def _jobs(lane: OneLane) -> list[Job]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from blendwright.batch.cases.case_workspace import CasePlace
+from blendwright.batch.cases.case_workspace import CaseDirectory
 from blendwright.batch.coordinator import BatchRun, RunSummary
 from blendwright.batch.definition import Batch, BatchSource
 from blendwright.batch.directory import BatchDirectory
@@ -85,7 +85,7 @@ def insert_row(root: Path, key: str) -> None:
 @pytest.mark.parametrize("key", ["{home}", "../../../home", "..", "", KEY.upper(), KEY + "\n"])
 def test_no_row_names_a_directory_to_remove(root: Path, precious: Path, key: str) -> None:
     insert_row(root, key.format(home=precious.parent))
-    with pytest.raises(EnvironmentUnfit, match="a case whose key is none") as refused:
+    with pytest.raises(EnvironmentUnfit, match="a case with the invalid key") as refused:
         run(root)
     assert "--out" in str(refused.value.cure)
     assert precious.exists()
@@ -96,11 +96,11 @@ def test_no_claimed_case_names_a_directory_to_work_in(root: Path, precious: Path
     change(root, "INSERT INTO cases (number, key, params, source) VALUES (7, ?, '{}', '')", key)
     with (
         open_results(str(BatchDirectory(root).results)) as results,
-        pytest.raises(EnvironmentUnfit, match="a case whose key is none"),
+        pytest.raises(EnvironmentUnfit, match="a case with the invalid key"),
     ):
         results.claim(key, "a lane")
-    with pytest.raises(EnvironmentUnfit, match="a case whose key is none"):
-        CasePlace(root / "work", key)
+    with pytest.raises(EnvironmentUnfit, match="a case with the invalid key"):
+        CaseDirectory(root / "work", key)
     assert precious.exists()
 
 
@@ -116,7 +116,7 @@ def test_a_directory_with_links_of_others_is_refused(root: Path, precious: Path,
         (root / name).rename(root.parent / "aside")
     (root / name).parent.mkdir(exist_ok=True)
     (root / name).symlink_to(precious if "." in name else precious.parent)
-    with pytest.raises(EnvironmentUnfit, match="is a link") as refused:
+    with pytest.raises(EnvironmentUnfit, match="is a symbolic link") as refused:
         run(root)
     assert f"{root / name}" in refused.value.message and "--out" in str(refused.value.cure)
     assert sorted(precious.parent.rglob("*")) == before and precious.read_text() == "of years"
@@ -125,7 +125,7 @@ def test_a_directory_with_links_of_others_is_refused(root: Path, precious: Path,
 def test_removing_follows_no_link_that_was_put_there_since(root: Path, precious: Path) -> None:
     (precious.parent / "000000").mkdir()
     outputs = open_outputs(str(root))
-    place = CasePlace(root / "work", KEY)
+    place = CaseDirectory(root / "work", KEY)
     place.prepare()
     for name in ("cases", "work/cases"):
         (root / name).rename(root.parent / f"aside-{name[:4]}")
@@ -139,7 +139,7 @@ def test_removing_follows_no_link_that_was_put_there_since(root: Path, precious:
 
 
 def test_a_workspace_that_is_a_link_is_not_gone_on_with(root: Path, precious: Path) -> None:
-    place = CasePlace(root / "work", KEY)
+    place = CaseDirectory(root / "work", KEY)
     place.prepare()
     place.workspace.symlink_to(precious.parent)
     place.prepare()
@@ -166,7 +166,7 @@ def test_what_no_case_has_published_is_not_swept(root: Path) -> None:
 def test_cases_without_a_table_of_results_are_left_alone(root: Path) -> None:
     BatchDirectory(root).results.unlink()
     before = sorted(root.rglob("*"))
-    with pytest.raises(Refusal, match=r"results\.db, which says what is in it, is not there"):
+    with pytest.raises(Refusal, match=r"results\.db is missing"):
         run(root)
     assert sorted(root.rglob("*")) == before
 

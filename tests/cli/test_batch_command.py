@@ -25,14 +25,14 @@ def shell(tmp_path: Path) -> Shell:
     ("arguments", "said"),
     [
         (("missing.star",), "cannot read missing.star"),
-        (("boxes.star", "--seeds", "5:5"), "is no range of seeds"),
+        (("boxes.star", "--seeds", "5:5"), "is not a range of seeds"),
         (("boxes.star", "--seeds", "0:5"), "seed"),
-        (("boxes.star", "--seeds", "0:5", "--params", "t.csv"), "two tables"),
-        (("boxes.star", "--params", "t.csv"), "there is no file t.csv"),
-        (("boxes.star", "--output", "jpeg"), "no kind of output"),
+        (("boxes.star", "--seeds", "0:5", "--params", "t.csv"), "cannot be combined"),
+        (("boxes.star", "--params", "t.csv"), "file t.csv not found"),
+        (("boxes.star", "--output", "jpeg"), "unknown kind of output"),
         (("boxes.star", "--set", "size=9"), "size"),
         (("boxes.star", "--keep", "all"), "not one of keep, compact, drop"),
-        (("boxes.star", "--cases", "3"), "--cases is for batch files"),
+        (("boxes.star", "--cases", "3"), "--cases works only with a batch file"),
     ],
 )
 def test_what_cannot_run_is_refused_and_leaves_nothing(shell: Shell, arguments: tuple[str, ...], said: str) -> None:
@@ -43,7 +43,7 @@ def test_what_cannot_run_is_refused_and_leaves_nothing(shell: Shell, arguments: 
 
 def test_a_batch_that_is_not_there_is_named(shell: Shell) -> None:
     for arguments in (("status", "out"), ("show", "out", "1"), ("retry", "out", "--failed")):
-        assert "there is no batch in" in shell("batch", *arguments, code=2).err
+        assert "contains no batch" in shell("batch", *arguments, code=2).err
     assert not (shell.place / "out").exists()
 
 
@@ -68,7 +68,7 @@ def test_a_table_is_run_gone_on_with_and_looked_at(shell: Shell) -> None:
     assert "size" in status["failures"][0]["findings"][0]["message"]
     assert "failed case 000001, t.csv:3" in shell("batch", "show", "out", "1", code=0).out
     assert "scene.glb" in shell("batch", "show", "out", done["key"][:8], code=0).out
-    assert "there is no case 7" in shell("batch", "show", "out", "7", code=2).err
+    assert "has no case 7" in shell("batch", "show", "out", "7", code=2).err
     # What is finished is finished: no lane is started for it.
     assert "2 were finished before" in shell(*run, code=1).err
     # A row that is gone does not count, and only what is new is run.

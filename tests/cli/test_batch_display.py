@@ -27,6 +27,6 @@ def test_it_fits_into(width: int, picture: bool, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(batch_display, "notes", lambda: out)
     progress = Progress(Counts(waiting=26, done=12, failed=2), picture=PICTURE)
     with BatchDisplay(json=False, stop=print) as display:
-        display.tell(None, progress)
+        display.update(None, progress)
     assert "14/40" in shown.getvalue() and "2 failed" in shown.getvalue()
     assert (str(PICTURE) in shown.getvalue()) == picture

@@ -202,7 +202,7 @@ def test_a_batch_that_cannot_be_read_now_is_told_and_gone_on_with(tmp_path: Path
         root.rename(tmp_path / "aside")
         with page.web.stream("GET", f"{page.path}/events") as stream:
             told = (line for line in stream.iter_lines() if line.startswith(("event: ", "data: ")))
-            assert next(told) == "event: away" and "there is no batch" in next(told)
+            assert next(told) == "event: away" and "contains no batch" in next(told)
             (tmp_path / "aside").rename(root)
             assert next(told) == "event: changes" and '"waiting":1' in next(told)
 
@@ -245,7 +245,7 @@ def test_a_row_that_somebody_changed_takes_no_page_with_it(tmp_path: Path) -> No
     with open_console(batches=[root]) as console:
         page = console.session()
         assert [one["finding"] is None for one in page.read("/cases")["cases"]] == [True, False, True]
-        assert "is not sound" in page.read("/cases/1")["row"]["findings"][0]["message"]
+        assert "is invalid" in page.read("/cases/1")["row"]["findings"][0]["message"]
         assert page.get("/cases/1/files/picture.png").status_code == 404
 
 
@@ -279,7 +279,7 @@ def test_a_table_that_is_not_made_yet_is_newer_or_damaged(tmp_path: Path) -> Non
 
 
 def test_what_is_no_batch_is_said(tmp_path: Path, root: Path) -> None:
-    with pytest.raises(Refusal, match="there is no batch"):
+    with pytest.raises(Refusal, match="contains no batch"):
         make_console(ConsoleSettings((), (tmp_path,), port=1))
     with pytest.raises(Refusal, match="twice"):
         make_console(ConsoleSettings((), (root, root), port=1))

@@ -130,7 +130,7 @@ def test_a_check_that_leads_nowhere_is_refused_in_words(page: Page, expect: str,
 def test_a_search_is_stopped_and_only_one_runs(page: Page) -> None:
     assert page.act("/bisect", expect="audit.errors == -1").status_code == 202
     again = page.act("/bisect", expect="True")
-    assert again.status_code == 409 and "running" in again.json()["error"]["message"]
+    assert again.status_code == 409 and "already runs" in again.json()["error"]["message"]
     assert page.act("/bisect/stop").status_code == 200
     found = until(lambda: (told := page.read("/bisect"))["state"] != "running" and told)
     assert found["state"] in ("stopped", "refused") and found["found"] is None

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from blendwright.console import picture_cache
-from blendwright.console.picture_cache import DIRECTORY, LARGEST, NOTHING, PictureCache
+from blendwright.console.picture_cache import DIRECTORY, MAX_PICTURE_BYTES, NOTHING, PictureCache
 
 OWN = "0" * 40 + ".webp"
 
 
 def test_pictures_are_kept_and_the_oldest_of_ours_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture_cache, "MOST_BYTES", 100)
-    monkeypatch.setattr(picture_cache, "LOOK_EVERY", 2)
+    monkeypatch.setattr(picture_cache, "MAX_BYTES", 100)
+    monkeypatch.setattr(picture_cache, "WRITES_PER_CHECK", 2)
     kept = PictureCache(tmp_path)
     kept.write("own", "a", b"a" * 60)
     kept.write("own", "empty", None)
@@ -35,7 +35,7 @@ def test_pictures_are_kept_and_the_oldest_of_ours_go(tmp_path: Path, monkeypatch
 def test_a_link_leads_to_nothing_that_is_removed_read_or_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(picture_cache, "MOST_BYTES", 1)
+    monkeypatch.setattr(picture_cache, "MAX_BYTES", 1)
     (tmp_path / "workspace").mkdir()
     documents = tmp_path / "documents"
     documents.mkdir()
@@ -62,7 +62,7 @@ def test_what_is_no_picture_of_ours_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "private").write_bytes(b"private")
     os.mkfifo(pipe)
     link.symlink_to(tmp_path / "private")
-    os.truncate(large, LARGEST + 1)
+    os.truncate(large, MAX_PICTURE_BYTES + 1)
     assert [kept.read(one, "scene") for one in ("pipe", "link", "large")] == [None, None, None]
     kept.write("pipe", "scene", b"again")
     assert kept.read("pipe", "scene") == b"again"

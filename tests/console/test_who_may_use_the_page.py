@@ -12,7 +12,7 @@ import pytest
 
 from blendwright.console import responses as answers
 from blendwright.console import sessions
-from blendwright.console.guard import LARGEST_BODY, LARGEST_ENTRY, PAGE_KEY
+from blendwright.console.guard import MAX_BODY_BYTES, MAX_ENTRY_BYTES, PAGE_KEY
 from blendwright.console.serve import ConsoleSettings, make_console
 from blendwright.console.sessions import Sessions
 from blendwright.journal import Journal
@@ -238,7 +238,7 @@ def test_the_page_has_no_script_and_no_style_inside() -> None:
 
 def test_whoever_has_no_session_sends_little(console: OpenConsole) -> None:
     """What it sends is read before anybody knows who it is."""
-    large = b'{"link": "' + b"x" * LARGEST_ENTRY + b'"}'
+    large = b'{"link": "' + b"x" * MAX_ENTRY_BYTES + b'"}'
     for web in (console.client(), console.session().web):
         assert web.post("/api/session", content=large).status_code == 413
         assert web.post("/api/session", content=iter([large])).status_code == 413
@@ -267,7 +267,7 @@ def test_a_large_act_does_not_hold_up_the_page(console: OpenConsole, monkeypatch
 
 def test_a_body_that_is_too_large_is_refused(console: OpenConsole) -> None:
     page = console.session()
-    answer = page.web.post(f"{page.path}/tags", content=b" " * (LARGEST_BODY + 1))
+    answer = page.web.post(f"{page.path}/tags", content=b" " * (MAX_BODY_BYTES + 1))
     assert answer.status_code == 413
 
 
@@ -312,12 +312,12 @@ def test_a_workspace_that_another_process_holds_says_who(workspace: Path) -> Non
 
 
 def test_others_can_reach_it_only_where_that_was_asked_for(workspace: Path, tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="reached by others"):
+    with pytest.raises(Refusal, match="other machines can reach"):
         make_console(ConsoleSettings((workspace,), host="0.0.0.0", port=1))
     make_console(ConsoleSettings((workspace,), host="0.0.0.0", port=1, any_address=True)).close()
-    with pytest.raises(Refusal, match="named twice"):
+    with pytest.raises(Refusal, match="occurs twice"):
         make_console(ConsoleSettings((workspace, workspace), port=1))
-    with pytest.raises(EnvironmentUnfit, match="cannot be listened on"):
+    with pytest.raises(EnvironmentUnfit, match="cannot listen on"):
         free_port("192.0.2.1")
     with pytest.raises(EnvironmentUnfit, match="not a workspace"):
         make_console(ConsoleSettings((tmp_path / "nothing",), port=1))
@@ -386,7 +386,7 @@ def test_what_another_process_does_is_seen(workspace: Path) -> None:
 
 @pytest.mark.parametrize("end", ["left", "replaced"])
 def test_nothing_is_told_to_a_session_that_is_over(workspace: Path, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "MOST_SESSIONS", 2)
+    monkeypatch.setattr(sessions, "MAX_SESSIONS", 2)
     with open_console(workspace) as console:
         page, other = console.session(), console.session()
         with page.web.stream("GET", f"{page.path}/events") as stream:

@@ -50,7 +50,9 @@ def test_a_file_that_was_not_published_is_refused(
         os.mkfifo(color)
     elif kind == "other":
         color.write_text("PRIVATE KEY")
-    with pytest.raises(Refusal, match=r"annotations.*(cannot be read|is not the file that case 000000 has published)"):
+    with pytest.raises(
+        Refusal, match=r"annotations.*(cannot be read|differs from the file that case 000000 published)"
+    ):
         write_dataset(cases(), form, tmp_path / "set")
     written = [path for path in (tmp_path / "set").rglob("*") if path.is_file()] if (tmp_path / "set").exists() else []
     assert not [path for path in written if b"PRIVATE KEY" in path.read_bytes()]

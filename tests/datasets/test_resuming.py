@@ -82,7 +82,7 @@ def test_a_directory_with_something_else_is_left_alone(cases: Cases, tmp_path: P
     with pytest.raises(Died):
         write_dataset(cases, "coco", tmp_path / "begun", **SMALL)
     crash_points.arm()
-    with pytest.raises(Refusal, match="another data set"):
+    with pytest.raises(Refusal, match="unfinished data set"):
         write_dataset(cases, "bop", tmp_path / "begun", **SMALL)
     assert content(tmp_path / "mine") == {"letter.txt": b"dear"}
 
@@ -116,7 +116,7 @@ def test_annotations_that_are_wrong_are_refused_before_anything_is_written(
     copies: list[Path], tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     damaged(copies[0], **changes)
-    with pytest.raises(Refusal, match=r"is no annotations\.v1") as caught:
+    with pytest.raises(Refusal, match=r"is not a valid annotations\.v1") as caught:
         write_dataset(lambda: iter([AnnotatedCase(0, copies[0])]), "coco", tmp_path / "set")
     assert str(copies[0]) in caught.value.findings[0].message
     assert not (tmp_path / "set").exists()

@@ -25,7 +25,7 @@ from blendwright.fleet import results_view
 from blendwright.fleet.address import Address, read_address
 from blendwright.fleet.console_batches import Fleet
 from blendwright.fleet.database import Database
-from blendwright.fleet.reading import MOST_CONNECTIONS, ReadingDatabase
+from blendwright.fleet.reading import MAX_CONNECTIONS, ReadingDatabase
 from blendwright.fleet.results import PostgresResults
 from blendwright.fleet.results_view import PostgresResultsView
 from blendwright.values.errors import EnvironmentUnfit, Refusal
@@ -258,9 +258,9 @@ def test_a_database_that_goes_away_is_told_and_comes_back(
             try:
                 answers = [page.get(path) for path in ("", "/cases", "/cases/3", "/cases/3/files/picture.png")]
                 assert [answer.status_code for answer in answers] == [409] * 4
-                assert all("is away" in answer.json()["error"]["message"] for answer in answers)
-                assert "by itself" in answers[0].json()["error"]["cure"]
-                assert "is away" in told(lines, ['"message":'])
+                assert all("does not answer" in answer.json()["error"]["message"] for answer in answers)
+                assert "automatically" in answers[0].json()["error"]["cure"]
+                assert "does not answer" in told(lines, ['"message":'])
                 assert page.web.get("/api/session").json()["batches"] == page.told["batches"]
             finally:
                 cluster.start()
@@ -317,7 +317,7 @@ def test_many_who_look_share_few_connections(page: Page, database: Database) -> 
         answers = list(pool.map(look, range(60)))
     sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'blendwright ui'"
     ((connections,),) = database.run(lambda connection: connection.execute(sql).fetchall())
-    assert set(answers) == {200} and 1 <= connections <= MOST_CONNECTIONS
+    assert set(answers) == {200} and 1 <= connections <= MAX_CONNECTIONS
 
 
 def test_what_takes_long_to_count_is_not_counted_for_everybody_who_looks(
@@ -343,14 +343,14 @@ def test_rows_that_somebody_changed_take_nothing_with_them(database: Database, p
     do(database, f"UPDATE cases SET row = (row::jsonb || {large})::json WHERE number = 3")
     found = page.read("/cases")["cases"]
     assert [one["finding"] is not None for one in found[:5]] == [False, True, False, True, True]
-    assert "is not sound" in page.read("/cases/3")["row"]["findings"][0]["message"]
+    assert "is invalid" in page.read("/cases/3")["row"]["findings"][0]["message"]
     assert page.read("/cases/2")["params"] == {}
     do(database, """UPDATE cases SET row = '{"findings": [{"code": "\\u0000", "message": "x"}]}' WHERE number = 4""")
     wait_until(lambda: len(page.read()["failures"]) == 2, 20, "one reason is none that could be told")
     do(database, "UPDATE batches SET definition = '{}'")
     with open_console(engine="env") as another:
         answer = another.session().get()
-    assert answer.status_code == 409 and "is not sound" in answer.json()["error"]["message"]
+    assert answer.status_code == 409 and "is invalid" in answer.json()["error"]["message"]
 
 
 def test_the_password_is_nowhere_in_the_page_or_beside_it(place: Place, cluster: Cluster, here: Path) -> None:
@@ -380,6 +380,6 @@ def test_the_password_is_nowhere_in_the_page_or_beside_it(place: Place, cluster:
             assert process.wait(60) == 0
         finally:
             process.kill()
-    assert "prop.star" in shown[1] and "is away" in shown[-2]
+    assert "prop.star" in shown[1] and "does not answer" in shown[-2]
     assert not [text for text in (*shown, said, title) if cluster.password in text]
     assert "Traceback" not in said

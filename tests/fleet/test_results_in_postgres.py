@@ -10,7 +10,7 @@ import pytest
 from blendwright.batch.definition import Batch, BatchSource, Output
 from blendwright.batch.results.table import Claim, Counts, ResultRow
 from blendwright.fleet.database import Database
-from blendwright.fleet.results import MOST_DEFINITION_BYTES, PostgresResults
+from blendwright.fleet.results import MAX_DEFINITION_BYTES, PostgresResults
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from fleet.cluster import Cluster
 
@@ -49,8 +49,8 @@ def test_a_definition_comes_back_as_it_was_and_the_latest_is_found_without_its_n
 
 
 def test_a_definition_that_is_too_large_to_travel_is_refused(results: PostgresResults) -> None:
-    large = replace(BATCH, source=BatchSource("large.star", "#" * MOST_DEFINITION_BYTES))
-    with pytest.raises(Refusal, match="may travel"):
+    large = replace(BATCH, source=BatchSource("large.star", "#" * MAX_DEFINITION_BYTES))
+    with pytest.raises(Refusal, match="the limit is"):
         results.begin(large)
     assert results.batch(large.id) is None
 
@@ -61,16 +61,16 @@ def test_equal_rows_are_one_case_and_known_ones_keep_their_number(results: Postg
     assert [(case.number, case.params["seed"]) for case in results.open_cases(BATCH.id)] == [(0, 5), (1, 7), (2, 9)]
 
 
-@pytest.mark.parametrize("anew", [True, False])
+@pytest.mark.parametrize("clear_members", [True, False])
 def test_rows_that_left_the_table_leave_the_batch_and_keep_what_they_became(
-    results: PostgresResults, anew: bool
+    results: PostgresResults, clear_members: bool
 ) -> None:
     results.add(BATCH, seeds(1, 2))
     claim = claimed(results, 0)
     results.publish(row(claim), claim.fence)
-    results.begin(BATCH, anew=anew)
+    results.begin(BATCH, clear_members=clear_members)
     results.add(BATCH, seeds(2, 3))
-    if not anew:
+    if not clear_members:
         # Until then nobody who looks sees fewer cases than there are.
         assert results.counts(BATCH.id).total == 3
         results.leave_out_others(BATCH.id)

@@ -44,11 +44,11 @@ def test_a_worker_outlives_what_is_not_sound(machines: Machines, database: Datab
     assert worker.wait(300) == 0, machines.log(worker)
     assert results.counts(batch.id) == Counts(done=2, failed=2)
     found = {row.number: row.findings[0]["message"] for row in results.rows(batch.id) if row.status == "failed"}
-    assert "its parameters are no object" in found[1] and "has no batch nobody's" in found[2]
+    assert "its parameters are not an object" in found[1] and "has no batch nobody's" in found[2]
     skipped = [event for event in machines.events(worker) if event.get("status") == "skipped"]
     assert [event["key"] for event in skipped] == ["../.."] and "'../..'" in skipped[0]["reason"]
     notes = [event["message"] for event in machines.events(worker) if event["event"] == "note"]
-    assert len([note for note in notes if "a job in the queue is not sound" in note]) == 4
+    assert len([note for note in notes if "an invalid job in the queue" in note]) == 4
     assert machines.processes_left() == {}
 
 

@@ -61,7 +61,7 @@ def test_a_batch_is_watched_while_it_runs(console: OpenConsole, running: subproc
     expect(page.locator(".card .chip").first).to_have_text("running", timeout=SECONDS)
     expect(page.locator("tbody tr")).to_have_count(8, timeout=SECONDS)
     page.locator("tbody tr a").nth(2).focus()
-    expect(page.locator(".card p[role=status]")).to_contain_text("8 of 8 cases ended", timeout=SECONDS * 2)
+    expect(page.locator(".card p[role=status]")).to_contain_text("8 of 8 cases finished", timeout=SECONDS * 2)
     expect(page.locator("tbody .chip.ok")).to_have_count(7)
     # Rows were replaced while they changed, and the list stayed where it was.
     assert running.wait(60) == 1
@@ -78,7 +78,7 @@ def test_cases_are_filtered_and_one_is_looked_at(console: OpenConsole, visit: Vi
     page.locator("tbody a").click()
     expect(page.locator("article h1")).to_have_text("Case 000003")
     expect(page.locator("article .note.bad")).to_contain_text("TARGET_NOT_FOUND")
-    page.get_by_role("link", name="The case before").click()
+    page.get_by_role("link", name="Previous case").click()
     expect(page.locator("article h1")).to_have_text("Case 000002")
     picture = page.locator("article .figure img[src^=blob]")
     expect(picture).to_be_visible()

@@ -80,7 +80,7 @@ def test_a_question_is_approved_and_another_declined(console: OpenConsole, works
     expect(page.locator(".approval")).to_have_count(2)
     expect(page.locator(".tabs .count")).to_have_text("2")
     first = page.locator(".approval", has_text="Box c").first
-    first.get_by_role("button", name="Show what it would do").click()
+    first.get_by_role("button", name="Preview its effects").click()
     expect(first.locator(".change-group", has_text="removed").first).to_be_visible(timeout=SECONDS)
     page.screenshot(path=PICTURES / "approvals-waiting.png")
     first.get_by_role("button", name="Approve once").click()
@@ -154,7 +154,7 @@ def test_the_scene_is_turned_by_mouse_and_by_keys(console: OpenConsole, visit: V
 
 def test_the_chain_is_verified(console: OpenConsole, visit: Visit) -> None:
     page = visit(console, "proof")
-    expect(page.locator(".seal h2")).to_have_text("The chain holds", timeout=SECONDS)
+    expect(page.locator(".seal h2")).to_have_text("The audit chain is valid", timeout=SECONDS)
     expect(page.locator("tbody tr")).not_to_have_count(0)
 
 

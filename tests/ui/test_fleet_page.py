@@ -84,18 +84,18 @@ def test_progress_comes_by_itself_and_a_database_that_goes_away_comes_back(
     status, notes = page.locator(".card p[role=status]"), page.locator(".card .note.bad")
     expect(page.locator(".page h1")).to_have_text(farm.url)
     expect(page.locator(".page header p")).to_contain_text("prop.star in Blender 5.2.3 · results in postgres://")
-    expect(status).to_contain_text("0 of 8 cases ended")
+    expect(status).to_contain_text("0 of 8 cases finished")
     for seed in range(4):
         farm.finish(seed)
-    expect(status).to_contain_text("4 of 8 cases ended", timeout=SECONDS)
+    expect(status).to_contain_text("4 of 8 cases finished", timeout=SECONDS)
     expect(page.locator("tbody .chip.ok")).to_have_count(3, timeout=SECONDS)
     expect(page.locator(".changes li")).to_contain_text("Door")
     cluster.stop("QUIT")
-    expect(notes).to_contain_text("is away", timeout=SECONDS)
-    expect(page.locator(".card .chip").first).to_have_text("not known")
+    expect(notes).to_contain_text("does not answer", timeout=SECONDS)
+    expect(page.locator(".card .chip").first).to_have_text("unknown")
     page.screenshot(path=PICTURES / "fleet-away-light-1360.png")
     late = visit(console)  # whoever comes meanwhile is told as well
-    expect(late.locator(".card .note.bad").first).to_contain_text("is away", timeout=SECONDS)
+    expect(late.locator(".card .note.bad").first).to_contain_text("does not answer", timeout=SECONDS)
     cluster.start()
     for one in (page, late):
         expect(one.locator(".card .note.bad")).to_have_count(0, timeout=SECONDS)
@@ -104,7 +104,7 @@ def test_progress_comes_by_itself_and_a_database_that_goes_away_comes_back(
     for seed in range(4, 8):
         farm.finish(seed)
     for one in (page, late):
-        expect(one.locator(".card p[role=status]")).to_contain_text("8 of 8 cases ended", timeout=SECONDS)
+        expect(one.locator(".card p[role=status]")).to_contain_text("8 of 8 cases finished", timeout=SECONDS)
         expect(one.locator(".card .chip").first).to_have_text("finished")
     assert cluster.password not in page.content() + late.content()
 
@@ -135,7 +135,7 @@ def test_files_that_this_machine_cannot_read_are_named_without_a_link(
     cases.rename(farm.place / "aside")
     try:
         page = visit(console, "cases/case/2")
-        expect(page.locator("article")).to_contain_text("This machine cannot read them")
+        expect(page.locator("article")).to_contain_text("This machine cannot read the files")
         expect(page.locator("article table")).to_contain_text("picture.png")
         assert page.get_by_role("button", name="picture.png").count() == 0
         assert page.locator("article img").count() == 0

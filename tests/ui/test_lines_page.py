@@ -40,17 +40,17 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenConsole]:
 
 def test_the_guilty_commit_is_found(console: OpenConsole, visit: Visit) -> None:
     page = visit(console, "lines")
-    page.get_by_label("What must hold").fill('scene.objects["Box a"].location[0] > -1')
+    page.get_by_label("Condition").fill('scene.objects["Box a"].location[0] > -1')
     page.get_by_label("It holds at").fill("2")
     page.get_by_role("button", name="Search").click()
     expect(page.locator(".looked li").first).to_be_visible(timeout=SECONDS)
-    expect(page.locator(".guilty h3")).to_contain_text("Commit 6 is the first", timeout=SECONDS)
+    expect(page.locator(".guilty h3")).to_contain_text("fails at commit 6", timeout=SECONDS)
     expect(page.locator(".guilty")).to_contain_text("broke it")
     expect(page.locator(".looked .found")).to_contain_text("#6 fails")
     page.get_by_role("link", name="Open commit 6").click()
     expect(page.locator("article .chip", has_text="#6")).to_be_visible(timeout=SECONDS)
     # Whoever comes later sees what was found.
-    expect(visit(console, "lines").locator(".guilty h3")).to_contain_text("Commit 6", timeout=SECONDS)
+    expect(visit(console, "lines").locator(".guilty h3")).to_contain_text("commit 6", timeout=SECONDS)
 
 
 def test_every_look_of_lines_is_right_and_accessible(console: OpenConsole, visit: Visit) -> None:
@@ -82,4 +82,4 @@ def test_a_conflict_is_shown_with_its_cure_and_another_line_is_merged(console: O
     expect(page.locator(".note.info")).to_contain_text("1 commit since commit 3")
     press.click()
     expect(page.locator(".toasts .note.ok")).to_contain_text("Merged: HEAD is at commit 10", timeout=SECONDS)
-    expect(page.locator(".page .note.ok")).to_contain_text("Everything of side is there already")
+    expect(page.locator(".page .note.ok")).to_contain_text("side is already merged")

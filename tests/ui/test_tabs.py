@@ -64,7 +64,7 @@ def test_another_tab_needs_a_link_and_leaves_the_first_alone(console: OpenConsol
     page = visit(console)
     second = page.context.new_page()
     second.goto(console.origin)
-    expect(second.locator("main.boot")).to_contain_text("This tab needs a link", timeout=SECONDS)
+    expect(second.locator("main.boot")).to_contain_text("This tab needs a new link", timeout=SECONDS)
     expect(second.locator("main.boot")).to_contain_text("blendwright ui")
     second.goto("about:blank")
     second.goto(console.link)
@@ -72,7 +72,7 @@ def test_another_tab_needs_a_link_and_leaves_the_first_alone(console: OpenConsol
     page.reload()
     expect(page.locator(".tabs a[aria-current]")).to_be_visible(timeout=SECONDS)
     second.get_by_role("button", name="End this session").click()
-    expect(second.locator("main.boot")).to_contain_text("This tab needs a link", timeout=SECONDS)
+    expect(second.locator("main.boot")).to_contain_text("This tab needs a new link", timeout=SECONDS)
     page.reload()
     expect(page.locator(".tabs a[aria-current]")).to_be_visible(timeout=SECONDS)
 

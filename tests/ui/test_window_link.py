@@ -29,7 +29,7 @@ def test_a_browser_follows_the_file_into_the_console_once(tmp_path: Path, browse
         # Somebody who gets hold of the file later is not let in.
         late = second.new_page()
         late.goto(address)
-        expect(late.locator("main.boot")).to_contain_text("this link was used already", timeout=60_000)
+        expect(late.locator("main.boot")).to_contain_text("this link was already used", timeout=60_000)
         late.goto(write_console_page(tmp_path, core))
         late.wait_for_selector(".tabs a[aria-current]", timeout=60_000)
         first.close()

@@ -53,7 +53,12 @@ def of(length: int | None) -> dict[str, Any]:
 @pytest.fixture
 def places(monkeypatch: pytest.MonkeyPatch) -> BodyPlaces:
     """Room for 1,000 bytes in two large bodies; large is what has more than 100."""
-    for name, value in (("SMALL_BODY", 100), ("MOST_BYTES", 1000), ("MOST_LARGE_BODIES", 2), ("PLACE_SECONDS", 0.2)):
+    for name, value in (
+        ("SMALL_BODY_BYTES", 100),
+        ("MAX_TOTAL_BYTES", 1000),
+        ("MAX_LARGE_BODIES", 2),
+        ("RESERVATION_TIMEOUT_SECONDS", 0.2),
+    ):
         monkeypatch.setattr(bodies, name, value)
     return BodyPlaces(600)
 
@@ -105,7 +110,7 @@ def test_places_are_bounded_in_number_and_given_in_the_order_of_coming(
         return begun
 
     # Nobody waits in vain here, however slow the machine is.
-    monkeypatch.setattr(bodies, "PLACE_SECONDS", 600)
+    monkeypatch.setattr(bodies, "RESERVATION_TIMEOUT_SECONDS", 600)
     assert anyio.run(main) == ["a", "b", "c", "d"]
 
 

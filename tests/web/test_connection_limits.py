@@ -38,10 +38,10 @@ async def slow_to_answer(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.2)
-    monkeypatch.setattr(connections, "BODY_SECONDS", 0.2)
-    monkeypatch.setattr(connections, "MOST_UNKNOWN", MOST)
-    monkeypatch.setattr(connections, "MOST_KNOWN", MOST)
+    monkeypatch.setattr(connections, "HEADER_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(connections, "BODY_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(connections, "MAX_UNKNOWN_CONNECTIONS", MOST)
+    monkeypatch.setattr(connections, "MAX_KNOWN_CONNECTIONS", MOST)
     guard = RequestGuard(slow_to_answer, TOKEN, HERE, 1000)
     config = uvicorn.Config(
         guard,
@@ -133,7 +133,7 @@ def test_an_answer_may_take_longer_than_a_request(address: tuple[str, int]) -> N
 def test_a_request_without_the_token_ends_its_connection(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 600)
+    monkeypatch.setattr(connections, "HEADER_TIMEOUT_SECONDS", 600)
     with talking(address, said) as connection:
         assert b"401" in connection.recv(4096)
         assert ended(connection)
@@ -145,7 +145,7 @@ def test_a_request_without_the_token_ends_its_connection(
 def test_any_number_without_a_token_keeps_nobody_out_who_has_one(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 600)
+    monkeypatch.setattr(connections, "HEADER_TIMEOUT_SECONDS", 600)
     with talking(address, REQUEST) as earlier:
         assert answered(earlier)
         strangers = [talking(address, said) for _ in range(5 * MOST)]
@@ -163,7 +163,7 @@ def test_any_number_without_a_token_keeps_nobody_out_who_has_one(
 def test_of_too_many_who_have_a_token_the_one_that_is_idle_longest_goes(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 600)
+    monkeypatch.setattr(connections, "HEADER_TIMEOUT_SECONDS", 600)
     first, *others = [talking(address, REQUEST) for _ in range(MOST)]
     for connection in (first, *others):
         assert answered(connection)

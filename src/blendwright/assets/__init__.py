@@ -1,1 +1,1 @@
-"""Folders of assets: what is in them, found by words, with pictures. Reads them only; what it found is kept in the user's cache."""
+"""A read-only index of asset folders that finds assets by words and shows their pictures. The index lives in the user's cache."""

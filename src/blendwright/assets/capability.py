@@ -1,4 +1,4 @@
-"""Registers the capability `assets`."""
+"""The registration of the capability `assets`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from blendwright.capabilities import Capability, Command
 
 CAPABILITY = Capability(
     name="assets",
-    summary="Folders of assets and an online catalogue: searched, imported, linked.",
+    summary="Search, import and link assets from folders and from an online catalogue.",
     commands={
         "assets": Command(
             "assets.commands",
             "assets",
-            "List the assets in the folders that blendwright.toml names, or those that fit some words.",
+            "List the assets in the folders that blendwright.toml names, or only the assets that match the words.",
         ),
     },
     offers={"asset_supply": "assets.supply:library_supply"},

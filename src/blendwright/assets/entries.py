@@ -1,4 +1,4 @@
-"""One asset of a library as the index knows it."""
+"""The data that the index keeps for an asset."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class AssetEntry:
-    """`asset` is what asset.add takes: the library's name and the path in it. `kind` is one of a .blend file's (`objects`, `collections`,
-    `materials`, `worlds`, `node_groups`), then `name` is the datablock's; `model` for a file of another format; `textures` for a folder
-    of PBR pictures; `blend` for a file that could not be looked into. `preview` is the name of a picture in the cache."""
+    """The index entry of one asset.
+
+    `asset` is the library's name and the path inside it, as asset.add expects it. `kind` is one of:
+    - `objects`, `collections`, `materials`, `worlds` or `node_groups`: a datablock of a .blend file, with its name in `name`
+    - `model`: a file of another format
+    - `textures`: a folder of PBR pictures
+    - `blend`: a .blend file that the index could not read
+
+    `preview` is the file name of a picture in the cache, empty without one."""
 
     asset: str
     kind: str
@@ -26,10 +32,10 @@ class AssetEntry:
     preview: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Without what is empty."""
+        """Return the fields that are not empty."""
         return {name: value for name, value in asdict(self).items() if value}
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> AssetEntry:
-        values: dict[str, Any] = {**told, "tags": tuple(told.get("tags", ()))}
+    def from_json(cls, document: Mapping[str, Any]) -> AssetEntry:
+        values: dict[str, Any] = {**document, "tags": tuple(document.get("tags", ()))}
         return cls(**values)

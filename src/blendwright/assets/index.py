@@ -1,7 +1,8 @@
-"""What is in the folders of assets. Files are looked into once: the index in the user's cache knows each by its time and its size.
+"""An index of the assets in asset folders. The user's cache keeps each file's entries together with the file's time and size, so an
+unchanged file is read only once.
 
-Links are not followed, and what starts with a dot, or has a name that is no text, is not looked at. A file that cannot be looked into is
-listed by its name."""
+The index does not follow symbolic links. It skips names that start with a dot or contain unprintable characters. An unreadable file
+appears under its file name."""
 
 from __future__ import annotations
 
@@ -26,18 +27,22 @@ from blendwright.tools.registry_cache import user_directory
 FORMAT = 1
 MODELS = frozenset({".glb", ".gltf", ".obj", ".fbx", ".usd", ".usda", ".usdc", ".stl", ".ply"})
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".exr", ".hdr", ".tif", ".tiff", ".webp", ".tga", ".bmp"})
-SHOWN = (".png", ".jpg", ".jpeg", ".webp")
+# Suffixes of picture files that can become a preview.
+PREVIEW_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 CATALOGS = "blender_assets.cats.txt"
-MOST_FILES, DEEPEST = 50_000, 16
+# Limits of one library: files, and levels of folders below it.
+MAX_FILES, MAX_FOLDER_DEPTH = 50_000, 16
+# The longest side of a preview, in pixels.
 PREVIEW_SIDE = 128
-MOST_PICTURE_BYTES, MOST_PICTURE_PIXELS = 64 << 20, 8192 * 8192
-# Two maps of a material make a folder of textures; one alone is a picture.
-FEWEST_MAPS = 2
+# Larger picture files get no preview.
+MAX_PICTURE_BYTES, MAX_PICTURE_PIXELS = 64 << 20, 8192 * 8192
+# A folder with at least this many maps of one material is an asset of kind `textures`.
+MIN_TEXTURE_MAPS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class AssetLibraries:
-    """The folders with assets by their names, and where what is known of them is kept, None for nowhere."""
+    """The asset folders by library name, and the folder of the cache (None when there is no cache)."""
 
     directories: Mapping[str, Path]
     cache: Path | None
@@ -45,29 +50,33 @@ class AssetLibraries:
     @classmethod
     def of(cls, directories: Mapping[str, Path]) -> AssetLibraries:
         home = user_directory()
-        return cls(directories, None if home is None else home / "assets")
+        cache = None
+        if home is not None:
+            cache = home / "assets"
+        return cls(directories, cache)
 
     def holds(self, path: Path) -> bool:
-        """Whether a path without links lies in one of them."""
+        """Return whether a path lies in one of the folders. The caller resolves symbolic links first."""
         return any(path.is_relative_to(directory) for directory in self.directories.values())
 
     def place(self, asset: str) -> Path | None:
-        """The path of an asset as `asset.search` names it; None for what is no such name. It may lead anywhere: whoever uses it asks."""
-        library, _, rest = asset.partition("/")
-        if rest and library in self.directories:
-            return self.directories[library] / rest
+        """Return the path of an asset as `asset.search` names it, or None for an unknown library or an empty path.
+
+        The path may lead outside the library (`..`); the caller checks it with `holds`."""
+        library, _, relative_path = asset.partition("/")
+        if relative_path and library in self.directories:
+            return self.directories[library] / relative_path
         return None
 
     def entries(self) -> list[AssetEntry]:
-        """Every asset there is now."""
-        return [
-            entry
-            for name, directory in sorted(self.directories.items())
-            for entry in _Library(name, directory, self.cache).entries()
-        ]
+        """Return every asset of every library, in the order of the library names."""
+        entries: list[AssetEntry] = []
+        for name, directory in sorted(self.directories.items()):
+            entries += _Library(name, directory, self.cache).entries()
+        return entries
 
     def preview(self, entry: AssetEntry) -> bytes | None:
-        """The picture of an asset, as PNG."""
+        """Return the preview of an asset as PNG, or None without one."""
         if not entry.preview or self.cache is None:
             return None
         try:
@@ -81,78 +90,87 @@ class _Library:
         self._name = name
         self._directory = directory
         self._cache = cache
-        self._known: dict[str, Any] = {}
-        self._seen: dict[str, Any] = {}
+        self._cached_files: dict[str, Any] = {}
+        self._current_files: dict[str, Any] = {}
 
     def entries(self) -> list[AssetEntry]:
+        """Return the assets of this library and update its cache file."""
         file = None
         if self._cache is not None:
             stem = hashlib.sha256(repr((self._name, str(self._directory))).encode()).hexdigest()[:32]
             file = self._cache / f"{stem}.json"
-            self._known = _read(file)
+            self._cached_files = _read(file)
+
         catalogs = dict(self._catalogs())
-        found: list[AssetEntry] = []
+        entries: list[AssetEntry] = []
         for asset, stamp in self._assets():
             key = asset.relative_to(self._directory).as_posix() or "."
-            known: Any = self._known.get(key)
-            if known is None or known["stamp"] != stamp:
-                known = {"stamp": stamp, "entries": [entry.to_json() for entry in self._look_into(asset, key)]}
-            self._seen[key] = known
-            found += (AssetEntry.from_json(each) for each in known["entries"])
-        if file is not None and self._seen != self._known:
-            _write(file, {"format": FORMAT, "files": self._seen})
-        return [replace(each, catalog=catalogs.get(each.catalog, "")) for each in found]
+            record: Any = self._cached_files.get(key)
+            if record is None or record["stamp"] != stamp:
+                record = {"stamp": stamp, "entries": [entry.to_json() for entry in self._inspect(asset, key)]}
+            self._current_files[key] = record
+            entries += map(AssetEntry.from_json, record["entries"])
+
+        if file is not None and self._current_files != self._cached_files:
+            _write(file, {"format": FORMAT, "files": self._current_files})
+        return [replace(entry, catalog=catalogs.get(entry.catalog, "")) for entry in entries]
 
     def _assets(self) -> Iterator[tuple[Path, list[int]]]:
-        """Files and folders that are assets, each with what changes when it does: its own time and size, and those of what tells of it."""
-        count = 0
-        for folder, names, files in os.walk(self._directory, followlinks=False):
-            place = Path(folder)
-            names[:] = sorted(filter(_is_listed, names))
-            if len(place.relative_to(self._directory).parts) >= DEEPEST:
-                names.clear()
-            plain = sorted(filter(_is_listed, files))
-            count += len(plain)
-            if count > MOST_FILES:
+        """Yield the path and the stamp of each asset. The stamp holds the times and sizes of the asset and of the files that describe it,
+        so it changes when one of them changes."""
+        file_count = 0
+        for folder_name, subfolder_names, file_names in os.walk(self._directory, followlinks=False):
+            folder = Path(folder_name)
+            subfolder_names[:] = sorted(filter(_is_listed, subfolder_names))
+            if len(folder.relative_to(self._directory).parts) >= MAX_FOLDER_DEPTH:
+                subfolder_names.clear()
+            listed_names = sorted(filter(_is_listed, file_names))
+            file_count += len(listed_names)
+            if file_count > MAX_FILES:
                 return
-            pictures = [name for name in plain if Path(name).suffix.lower() in PICTURES]
-            if len(pictures) >= FEWEST_MAPS and len(guess_all(pictures, {})[0]) >= FEWEST_MAPS:
-                yield place, _stamp(place, *(place / name for name in pictures))
-            for name in plain:
-                if Path(name).suffix.lower() in MODELS | {".blend"} and _is_plain(place / name):
-                    yield place / name, _stamp(place / name)
 
-    def _look_into(self, asset: Path, key: str) -> Iterator[AssetEntry]:
+            pictures = [name for name in listed_names if Path(name).suffix.lower() in PICTURES]
+            if len(pictures) >= MIN_TEXTURE_MAPS and len(guess_all(pictures, {})[0]) >= MIN_TEXTURE_MAPS:
+                yield folder, _stamp(folder, *(folder / name for name in pictures))
+            for name in listed_names:
+                if Path(name).suffix.lower() in MODELS | {".blend"} and _is_plain(folder / name):
+                    yield folder / name, _stamp(folder / name)
+
+    def _inspect(self, asset: Path, key: str) -> Iterator[AssetEntry]:
+        """Read one asset and yield its entries: one for each marked datablock of a .blend file, otherwise a single one."""
         origin = read_origin(asset, _is_plain)
-        named = f"{self._name}/{key}"
+        asset_name = f"{self._name}/{key}"
         if asset.is_dir():
-            pictures = [each.name for each in sorted(asset.iterdir()) if each.suffix.lower() in PICTURES]
+            pictures = [file.name for file in sorted(asset.iterdir()) if file.suffix.lower() in PICTURES]
             guesses = guess_all(pictures, {})[0]
             color = guesses.get("base_color") or next(iter(guesses.values()))
-            picture = _shown_beside(asset) or asset / color[0].file
-            yield _entry(named, "textures", asset.name, origin, self._kept(_thumbnail(picture)))
+            picture = _preview_file(asset) or asset / color[0].file
+            yield _entry(asset_name, "textures", asset.name, origin, self._store_preview(_thumbnail(picture)))
             return
+
         if asset.suffix.lower() != ".blend":
-            yield _entry(named, "model", asset.stem, origin, self._kept(_thumbnail(_shown_beside(asset))))
+            preview = self._store_preview(_thumbnail(_preview_file(asset)))
+            yield _entry(asset_name, "model", asset.stem, origin, preview)
             return
         try:
-            inside = read_assets(asset)
+            datablocks = read_assets(asset)
         except (ValueError, OSError) as error:
-            yield _entry(
-                named, "blend", asset.stem, origin.otherwise(Origin(description=f"Not looked into: {error}.")), ""
-            )
+            unreadable = Origin(description=f"This file cannot be read: {error}.")
+            yield _entry(asset_name, "blend", asset.stem, origin.otherwise(unreadable), "")
             return
-        for each in inside:
-            own = Origin("", each.description, each.author, each.license, "", each.copyright, each.tags)
-            if each.preview is not None:
-                picture = _png(each)
+
+        for block in datablocks:
+            block_origin = Origin("", block.description, block.author, block.license, "", block.copyright, block.tags)
+            if block.preview is not None:
+                picture = _png(block)
             else:
-                picture = _thumbnail(_shown_beside(asset))
-            told = _entry(named, each.kind, each.name, own.otherwise(replace(origin, name="")), self._kept(picture))
-            yield replace(told, name=each.name, catalog=each.catalog)
+                picture = _thumbnail(_preview_file(asset))
+            combined_origin = block_origin.otherwise(replace(origin, name=""))
+            entry = _entry(asset_name, block.kind, block.name, combined_origin, self._store_preview(picture))
+            yield replace(entry, name=block.name, catalog=block.catalog)
 
     def _catalogs(self) -> Iterator[tuple[str, str]]:
-        """Ids of catalogues and their paths, from the file that Blender keeps in the folder of a library."""
+        """Yield ids and paths of catalogues from the file that Blender keeps in the folder of a library."""
         file = self._directory / CATALOGS
         try:
             if _is_plain(file):
@@ -166,8 +184,8 @@ class _Library:
             if len(parts) >= 2 and not line.startswith(("#", "VERSION")):
                 yield parts[0].strip(), parts[1].strip()
 
-    def _kept(self, picture: bytes | None) -> str:
-        """The name under which a picture is kept in the cache."""
+    def _store_preview(self, picture: bytes | None) -> str:
+        """Store a PNG in the cache and return its file name, or an empty string when that fails or there is no picture."""
         if picture is None or self._cache is None:
             return ""
         name = f"{hashlib.sha256(picture).hexdigest()[:40]}.png"
@@ -175,9 +193,9 @@ class _Library:
         try:
             if not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                whole = target.with_suffix(f".{os.getpid()}")
-                whole.write_bytes(picture)
-                whole.replace(target)
+                temporary = target.with_suffix(f".{os.getpid()}")
+                temporary.write_bytes(picture)
+                temporary.replace(target)
         except OSError:
             return ""
         return name
@@ -191,7 +209,7 @@ def _entry(asset: str, kind: str, name: str, origin: Origin, preview: str) -> As
 
 
 def _is_listed(name: str) -> bool:
-    """Whether a name is shown: it is not hidden, and can be written into a document."""
+    """Return whether the index lists a file name: it is not hidden, and a JSON document can contain it."""
     return not name.startswith(".") and name.isprintable()
 
 
@@ -202,53 +220,54 @@ def _is_plain(file: Path) -> bool:
         return False
 
 
-def _stamp(asset: Path, *inside: Path) -> list[int]:
+def _stamp(asset: Path, *parts: Path) -> list[int]:
+    """Return time and size of an asset, its parts, its description files and its pictures; zeros for missing files."""
     stamp: list[int] = []
-    for file in (asset, *inside, *companions(asset), *_pictures_beside(asset)):
+    for file in (asset, *parts, *companions(asset), *_preview_candidates(asset)):
         try:
-            found = file.lstat()
-            stamp += (found.st_mtime_ns, found.st_size)
+            status = file.lstat()
+            stamp += (status.st_mtime_ns, status.st_size)
         except OSError:
             stamp += (0, 0)
     return stamp
 
 
-def _pictures_beside(asset: Path) -> list[Path]:
-    """Where a picture of an asset would be: the same name with another ending, or `preview` in its folder."""
+def _preview_candidates(asset: Path) -> list[Path]:
+    """Return the paths where an asset's picture may be: its name with a picture suffix, or `preview` in its folder."""
     if asset.is_dir():
-        return [asset / f"preview{ending}" for ending in SHOWN]
-    return [asset.with_suffix(ending) for ending in SHOWN]
+        return [asset / f"preview{suffix}" for suffix in PREVIEW_SUFFIXES]
+    return [asset.with_suffix(suffix) for suffix in PREVIEW_SUFFIXES]
 
 
-def _shown_beside(asset: Path) -> Path | None:
-    return next((file for file in _pictures_beside(asset) if _is_plain(file)), None)
+def _preview_file(asset: Path) -> Path | None:
+    return next(filter(_is_plain, _preview_candidates(asset)), None)
 
 
 def _thumbnail(file: Path | None) -> bytes | None:
-    """A picture file as a small PNG; None for what cannot be read here."""
-    if file is None or not _is_plain(file) or file.suffix.lower() not in SHOWN:
+    """Return a picture file as a small PNG, or None when it is missing, too large or unreadable."""
+    if file is None or not _is_plain(file) or file.suffix.lower() not in PREVIEW_SUFFIXES:
         return None
-    from PIL import Image  # loaded only where an asset is looked into
+    from PIL import Image  # imported here, because most starts never inspect an asset
 
     try:
-        if file.stat().st_size > MOST_PICTURE_BYTES:
+        if file.stat().st_size > MAX_PICTURE_BYTES:
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", Image.DecompressionBombWarning
-            )  # looked at below: a JPEG is read in a small size
-            # By what it is, not by its name: for some forms Pillow starts another program, and the core is not confined.
+            # The code below checks the size; for a JPEG, `draft` makes Pillow decode a smaller version.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            # Pillow starts another program for some formats, and this process is not confined. Therefore the content decides, and
+            # not the file name.
             opened = Image.open(file, formats=("PNG", "JPEG", "WEBP"))
         with opened:
             opened.draft("RGB", (PREVIEW_SIDE * 2, PREVIEW_SIDE * 2))
-            if opened.width * opened.height > MOST_PICTURE_PIXELS:
+            if opened.width * opened.height > MAX_PICTURE_PIXELS:
                 return None
             opened.thumbnail((PREVIEW_SIDE, PREVIEW_SIDE))
-            written = io.BytesIO()
-            opened.convert("RGBA").save(written, "PNG")
+            output = io.BytesIO()
+            opened.convert("RGBA").save(output, "PNG")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
-    return written.getvalue()
+    return output.getvalue()
 
 
 def _png(asset: BlendAsset) -> bytes | None:
@@ -259,17 +278,17 @@ def _png(asset: BlendAsset) -> bytes | None:
     width, height, pixels = asset.preview
     picture = Image.frombytes("RGBA", (width, height), pixels)
     picture.thumbnail((PREVIEW_SIDE, PREVIEW_SIDE))
-    written = io.BytesIO()
-    picture.save(written, "PNG")
-    return written.getvalue()
+    output = io.BytesIO()
+    picture.save(output, "PNG")
+    return output.getvalue()
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """What was found before; nothing where that is gone or of another format. It saves time and decides nothing."""
+    """Return the files of a cache file, or nothing when it is missing, broken or of another format. Correctness never depends on it."""
     try:
-        told = orjson.loads(file.read_bytes())
-        if told["format"] == FORMAT:
-            return told["files"]
+        document = orjson.loads(file.read_bytes())
+        if document["format"] == FORMAT:
+            return document["files"]
         return {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
@@ -278,8 +297,8 @@ def _read(file: Path) -> dict[str, Any]:
 def _write(file: Path, document: Any) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        whole = file.with_suffix(f".{os.getpid()}")
-        whole.write_bytes(orjson.dumps(document))
-        whole.replace(file)
+        temporary = file.with_suffix(f".{os.getpid()}")
+        temporary.write_bytes(orjson.dumps(document))
+        temporary.replace(file)
     except OSError:
         return

@@ -1,8 +1,11 @@
-"""A catalogue of assets on another machine: a port, and one provider that reads a JSON document over HTTP.
+"""A catalogue of assets on another machine: a protocol, and one provider that reads a JSON document over HTTP.
 
-Off unless the user's own settings name one and the policy allows the network. Nothing that a server says is believed: sizes are bounded
-while they are read, the content must have the hash and the form that the catalogue promises, names are plain, and addresses are
-looked at before anything is connected to, also those that a redirect leads to: a catalogue must not reach what only this machine can.
+Blendwright uses a catalogue only if the user's settings name one and the policy allows the network. The server is not trusted:
+- Sizes are limited during the download.
+- The content must have the hash and the file format that the catalogue promises.
+- File names must be plain.
+- Blendwright checks every address before it connects, also after a redirect. A catalogue must not reach services that only this
+  machine can reach.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 import orjson
@@ -29,10 +32,12 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-SECONDS = 30.0
-MOST_REDIRECTS = 3
-MOST_CATALOGUE, MOST_ASSETS = 8 << 20, 10_000
-# Forms that can be used, and how such a file begins; what comes without a mark of its own is not taken.
+# Timeout of one socket operation, in seconds.
+SOCKET_TIMEOUT_SECONDS = 30.0
+MAX_REDIRECTS = 3
+# Limits of a catalogue's document: its size in bytes and its number of assets.
+MAX_CATALOGUE_BYTES, MAX_ASSETS = 8 << 20, 10_000
+# Supported file formats, each with the bytes that such a file begins with. Formats without a signature are not supported.
 SIGNATURES: Mapping[str, tuple[bytes, ...]] = {
     ".glb": (b"glTF",),
     ".blend": (b"BLENDER", b"\x28\xb5\x2f\xfd"),
@@ -42,12 +47,12 @@ SIGNATURES: Mapping[str, tuple[bytes, ...]] = {
     ".hdr": (b"#?RADIANCE", b"#?RGBE"),
 }
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,127}")
-AT = "/asset"
+POINTER = "/asset"
 
 
 @dataclass(frozen=True, slots=True)
 class OnlineAsset:
-    """One asset that a catalogue offers."""
+    """An asset that a catalogue offers, with its size in bytes and the SHA-256 of its content."""
 
     id: str
     url: str
@@ -57,47 +62,59 @@ class OnlineAsset:
     origin: Origin
 
     def to_json(self) -> dict[str, Any]:
-        texts = {
+        origin_fields = {
             name: getattr(self.origin, name)
             for name in ("name", "description", "author", "license", "source", "copyright")
         }
-        return {"id": self.id, "sha256": self.sha256, "bytes": self.bytes, "tags": list(self.origin.tags), **texts}
+        document = {"id": self.id, "sha256": self.sha256, "bytes": self.bytes, "tags": list(self.origin.tags)}
+        return document | origin_fields
 
 
 class OnlineCatalogue(Protocol):
-    """What a provider of assets can do. Both raise Refusal."""
+    """The operations of a provider of assets. Both methods raise Refusal."""
 
     def assets(self) -> Sequence[OnlineAsset]:
-        """All that it offers."""
+        """Return all assets that the catalogue offers."""
         ...
 
     def download(self, asset: OnlineAsset, target: Path) -> None:
-        """Write one to a new file, whole and proven, or nothing."""
+        """Write an asset to a new file and check its hash. On failure, leave no file."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class HttpCatalogue:
-    """A JSON document: `{"assets": [{"id", "file", "sha256", "bytes", "name", "license", "author", "source", "tags"}]}`, each `file` an
-    address, from that of the document on. Plain HTTP is for a host of this machine that the settings name; all else is HTTPS."""
+    """A catalogue in a JSON document: `{"assets": [{"id", "file", "sha256", "bytes", "name", "license", "author", "source", "tags"}]}`.
+
+    Each `file` is an address, which may be relative to the address of the document. Plain HTTP is allowed only for the host that the
+    settings name; every other address must use HTTPS."""
 
     url: str
     most_bytes: int = 512 << 20
     most_seconds: float = 600.0
-    """For one document with all that leads to it: a server that sends a byte now and then is never silent for long."""
+    """The time limit of one download including its redirects. It stops a server that sends single bytes forever."""
 
     def assets(self) -> Sequence[OnlineAsset]:
-        data = b"".join(self._read(self.url, MOST_CATALOGUE))
+        data = b"".join(self._read(self.url, MAX_CATALOGUE_BYTES))
         try:
-            listed: Any = orjson.loads(data)["assets"]
-            entries: list[Any] = [entry for entry in listed[:MOST_ASSETS] if isinstance(entry, dict)]
+            offered: Any = orjson.loads(data)["assets"]
+            entries: list[Any] = list(offered[:MAX_ASSETS])
         except (ValueError, KeyError, TypeError) as error:
-            raise _refused(Fault.EXECUTION_FAILED, "the catalogue is not the document that it should be") from error
-        return [asset for entry in entries if (asset := self._asset(entry)) is not None]
+            message = 'the catalogue is not a JSON document of the form {"assets": [...]}'
+            raise _refused(Fault.EXECUTION_FAILED, message) from error
+
+        assets: list[OnlineAsset] = []
+        for entry in entries:
+            if not isinstance(entry, dict):
+                continue
+            asset = self._asset(cast("dict[str, Any]", entry))
+            if asset is not None:
+                assets.append(asset)
+        return assets
 
     def _asset(self, entry: Mapping[str, Any]) -> OnlineAsset | None:
-        """None for an entry without what is needed to prove it."""
-        id, file, digest, size = (entry.get(name) for name in ("id", "file", "sha256", "bytes"))
+        """Return the asset of a catalogue entry, or None when the entry lacks an id, a file, a hash or a size."""
+        id, file, digest, size = entry.get("id"), entry.get("file"), entry.get("sha256"), entry.get("bytes")
         if not (isinstance(id, str) and isinstance(file, str) and isinstance(digest, str) and isinstance(size, int)):
             return None
         try:
@@ -110,118 +127,122 @@ class HttpCatalogue:
         return OnlineAsset(id[:200], _joined(self.url, file), name, digest.lower(), size, origin)
 
     def download(self, asset: OnlineAsset, target: Path) -> None:
-        ending = Path(asset.file_name).suffix.lower()
+        suffix = Path(asset.file_name).suffix.lower()
         if not PLAIN_NAME.fullmatch(asset.file_name) or ".." in asset.file_name:
-            raise _refused(
-                Fault.POLICY_BLOCKED, f"the catalogue names a file that is no plain name: {asset.file_name[:100]!r}"
-            )
-        if ending not in SIGNATURES:
-            known = ", ".join(sorted(SIGNATURES))
-            raise _refused(
-                Fault.POLICY_BLOCKED, f"'{asset.file_name}' is of a form that is not downloaded; known are {known}"
-            )
+            message = f"the catalogue uses {asset.file_name[:100]!r} as a file name, which is not a plain name"
+            raise _refused(Fault.POLICY_BLOCKED, message)
+        if suffix not in SIGNATURES:
+            supported = ", ".join(sorted(SIGNATURES))
+            message = f"'{asset.file_name}' has an unsupported format; supported are {supported}"
+            raise _refused(Fault.POLICY_BLOCKED, message)
         if asset.bytes > self.most_bytes:
             raise _too_large(asset.bytes, self.most_bytes)
-        found, begins, length = hashlib.sha256(), b"", 0
+
+        digest, first_bytes, length = hashlib.sha256(), b"", 0
         try:
-            with target.open("xb") as written:
+            with target.open("xb") as output:
                 for part in self._read(asset.url, min(asset.bytes, self.most_bytes)):
-                    if not (len(begins) >= 16):
-                        begins = begins + part[:16]
+                    if len(first_bytes) < 16:
+                        first_bytes += part[:16]
                     length += len(part)
-                    found.update(part)
-                    written.write(part)
-            if length != asset.bytes or found.hexdigest() != asset.sha256:
-                raise _refused(
-                    Fault.EXECUTION_FAILED,
-                    "what was downloaded is not what the catalogue promises: its hash is another one",
-                )
-            if not begins.startswith(SIGNATURES[ending]):
-                raise _refused(
-                    Fault.EXECUTION_FAILED, f"what was downloaded is no {ending} file, whatever its name says"
-                )
+                    digest.update(part)
+                    output.write(part)
+            if length != asset.bytes or digest.hexdigest() != asset.sha256:
+                message = "the downloaded file is not the one that the catalogue promises: its size or hash differs"
+                raise _refused(Fault.EXECUTION_FAILED, message)
+            if not first_bytes.startswith(SIGNATURES[suffix]):
+                message = f"the content of '{asset.file_name}' is not a {suffix} file"
+                raise _refused(Fault.EXECUTION_FAILED, message)
         except BaseException:
             target.unlink(missing_ok=True)
             raise
 
-    def _read(self, url: str, most: int) -> Iterator[bytes]:
+    def _read(self, url: str, max_bytes: int) -> Iterator[bytes]:
+        """Yield the content of an address in parts. Raise Refusal if it exceeds `max_bytes` or if the policy forbids the address."""
         """The content at an address, part by part. Raises Refusal where it is more than `most`, or nowhere that may be reached."""
-        ends = monotonic() + self.most_seconds
-        for _ in range(MOST_REDIRECTS + 1):
-            connection, parts = self._connected(url)
+        deadline = monotonic() + self.most_seconds
+        for _ in range(MAX_REDIRECTS + 1):
+            connection, parts = self._connection(url)
             answer: http.client.HTTPResponse | None = None
-            watch = threading.Timer(max(0.0, ends - monotonic()), connection.break_off)
+            watch = threading.Timer(max(0.0, deadline - monotonic()), connection.break_off)
             watch.daemon = True
             watch.start()
             try:
-                path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+                path = parts.path or "/"
+                if parts.query:
+                    path += f"?{parts.query}"
                 connection.request("GET", path, headers={"Accept-Encoding": "identity", "User-Agent": "blendwright"})
                 answer = connection.getresponse()
                 if answer.status in (301, 302, 303, 307, 308):
                     url = _joined(url, answer.getheader("Location") or "")
                     continue
                 if answer.status != 200:
-                    raise _refused(Fault.EXECUTION_FAILED, f"{parts.hostname} answered with {answer.status}")
-                if (answer.length or 0) > most:
-                    raise _too_large(answer.length or 0, most)
+                    message = f"{parts.hostname} answered with HTTP status {answer.status}"
+                    raise _refused(Fault.EXECUTION_FAILED, message)
+                if (answer.length or 0) > max_bytes:
+                    raise _too_large(answer.length or 0, max_bytes)
                 total = 0
                 while part := answer.read1(1 << 16):
                     total += len(part)
-                    if total > most:
-                        raise _too_large(total, most)
+                    if total > max_bytes:
+                        raise _too_large(total, max_bytes)
                     yield part
-                if monotonic() >= ends:
+                if monotonic() >= deadline:
                     raise _too_slow(parts.hostname, self.most_seconds)
                 return
             except (OSError, http.client.HTTPException) as error:
-                if monotonic() >= ends:
+                if monotonic() >= deadline:
                     raise _too_slow(parts.hostname, self.most_seconds) from error
-                raise _refused(
-                    Fault.EXECUTION_FAILED, f"{parts.hostname} cannot be read from: {error or type(error).__name__}"
-                ) from error
+                message = f"cannot read from {parts.hostname}: {error or type(error).__name__}"
+                raise _refused(Fault.EXECUTION_FAILED, message) from error
             finally:
                 watch.cancel()
                 if answer is not None:
                     answer.close()
                 connection.close()
-        raise _refused(Fault.EXECUTION_FAILED, f"the address leads on more than {MOST_REDIRECTS} times")
+        raise _refused(Fault.EXECUTION_FAILED, f"the server redirects more than {MAX_REDIRECTS} times")
 
-    def _connected(self, url: str) -> tuple[_Pinned, SplitResult]:
-        """A connection to an address that may be reached: to the very one that was looked at, whatever its name means a moment later."""
+    def _connection(self, url: str) -> tuple[_PinnedConnection, SplitResult]:
+        """Return a connection to the host of an allowed address, and the parts of the address. Raise Refusal for other addresses.
+
+        The connection uses the IP address that this method checked, so a later change in the name service has no effect."""
         try:
             parts = urlsplit(url)
             port = parts.port
         except ValueError as error:
-            raise _refused(Fault.POLICY_BLOCKED, "the address cannot be read") from error
-        own = urlsplit(self.url)
-        configured = (parts.scheme, parts.hostname, port) == (own.scheme, own.hostname, own.port)
+            raise _refused(Fault.POLICY_BLOCKED, f"{url[:200]!r} is not a valid address") from error
+        settings_url = urlsplit(self.url)
+        settings_host = (settings_url.scheme, settings_url.hostname, settings_url.port)
+        configured = (parts.scheme, parts.hostname, port) == settings_host
         if not parts.hostname or parts.scheme not in ("https", "http") or (parts.scheme == "http" and not configured):
-            raise _refused(Fault.POLICY_BLOCKED, f"{url[:200]!r} is no https address")
-        port = port or (443 if parts.scheme == "https" else 80)
+            raise _refused(Fault.POLICY_BLOCKED, f"{url[:200]!r} is not an https address")
+
+        if not port:
+            port = 443 if parts.scheme == "https" else 80
         try:
-            addresses = [each[4][0] for each in socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)]
+            addresses = [info[4][0] for info in socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)]
         except OSError as error:
-            raise _refused(Fault.EXECUTION_FAILED, f"there is no host {parts.hostname}") from error
+            raise _refused(Fault.EXECUTION_FAILED, f"host {parts.hostname} not found") from error
         for address in addresses:
             if not configured and not ipaddress.ip_address(str(address).partition("%")[0]).is_global:
-                message = f"{parts.hostname} is {address}, a private address, which a catalogue does not lead to"
+                message = f"{parts.hostname} is {address}, a private address, which a catalogue must not use"
                 raise _refused(Fault.POLICY_BLOCKED, message)
-        return _Pinned(parts.scheme, parts.hostname, str(addresses[0]), port), parts
+        return _PinnedConnection(parts.scheme, parts.hostname, str(addresses[0]), port), parts
 
 
-class _Pinned(http.client.HTTPConnection):
-    """Speaks with a host at an address that was chosen before."""
+class _PinnedConnection(http.client.HTTPConnection):
+    """An HTTP connection to a host at an IP address that the caller chose."""
 
     def __init__(self, scheme: str, host: str, address: str, port: int) -> None:
-        super().__init__(host, port, timeout=SECONDS)
+        super().__init__(host, port, timeout=SOCKET_TIMEOUT_SECONDS)
         self._secure = scheme == "https"
         self._address = address
         self._raw: socket.socket | None = None
         self._broken_off = False
 
     def connect(self) -> None:
-        self.sock = socket.create_connection((self._address, self.port), SECONDS)
-        # Another object for the same connection, which stays when the first one is wrapped or closed.
+        self.sock = socket.create_connection((self._address, self.port), SOCKET_TIMEOUT_SECONDS)
+        # A second handle of the same connection, which stays open when the first one is wrapped or closed.
         self._raw = self.sock.dup()
         if self._broken_off:
             self.break_off()
@@ -229,7 +250,7 @@ class _Pinned(http.client.HTTPConnection):
             self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
 
     def break_off(self) -> None:
-        """From another thread: whoever waits for this connection is answered with its end."""
+        """Shut the connection down from another thread, so that a thread blocked on it continues with an error."""
         self._broken_off = True
         if self._raw is not None:
             with contextlib.suppress(OSError):
@@ -242,7 +263,7 @@ class _Pinned(http.client.HTTPConnection):
 
 
 def _joined(base: str, url: str) -> str:
-    """An address as seen from another one; what cannot be read is refused where it is to be connected to."""
+    """Return an address relative to another one. Return an invalid address unchanged; `_connection` refuses it later."""
     try:
         return urljoin(base, url)
     except ValueError:
@@ -250,15 +271,15 @@ def _joined(base: str, url: str) -> str:
 
 
 def _refused(fault: Fault, message: str) -> Refusal:
-    cure = "Choose another asset, or another catalogue in [assets.online] of blendwright.toml."
-    return Refusal([Finding(fault, message, AT, cure)])
+    fix = "Choose another asset, or another catalogue in [assets.online] of blendwright.toml."
+    return Refusal([Finding(fault, message, POINTER, fix)])
 
 
 def _too_slow(host: str | None, seconds: float) -> Refusal:
-    return _refused(Fault.TOOL_TIMEOUT, f"{host} did not send all of it within {seconds:g} seconds")
+    return _refused(Fault.TOOL_TIMEOUT, f"{host} did not send the complete content within {seconds:g} seconds")
 
 
-def _too_large(size: int, most: int) -> Refusal:
-    message = f"it has {size} bytes or more, and {most} are allowed"
-    cure = "Choose a smaller one, or raise max_mb in [assets.online] of blendwright.toml."
-    return Refusal([Finding(Fault.LIMIT_EXCEEDED, message, AT, cure)])
+def _too_large(size: int, max_bytes: int) -> Refusal:
+    message = f"the content has at least {size} bytes, and the limit is {max_bytes}"
+    fix = "Choose a smaller asset, or raise max_mb in [assets.online] of blendwright.toml."
+    return Refusal([Finding(Fault.LIMIT_EXCEEDED, message, POINTER, fix)])

@@ -1,4 +1,4 @@
-"""Assets of the folders that a workspace's settings name, found without a Blender."""
+"""A search in the asset folders of a workspace that needs no Blender."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from blendwright.workspace.policy_files import load_policy
 def find_assets(
     workspace: str | Path, words: str, *, kind: str | None = None, tags: Sequence[str] = (), license: str | None = None
 ) -> list[AssetEntry]:
-    """The assets that fit, the best first. Raises EnvironmentUnfit where no folder is named."""
+    """Return the matching assets, best match first. Raise EnvironmentUnfit if the settings name no asset folder."""
     libraries = library_supply(load_policy(Path(workspace).resolve()).policy).libraries
     if not libraries.directories:
-        raise EnvironmentUnfit("there are no folders of assets", cure=NO_LIBRARIES)
+        raise EnvironmentUnfit("blendwright.toml names no asset folders", cure=NO_LIBRARIES)
     return search(libraries.entries(), words, kind=kind, tags=tags, license=license)

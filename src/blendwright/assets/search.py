@@ -1,4 +1,4 @@
-"""Which assets fit some words best. The same words give the same list."""
+"""Ranking of assets by words. Equal words and equal assets give an equal list."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from blendwright.assets.entries import AssetEntry
 
-# What a word is worth where it is found, as a whole and as a part.
+# Each field with its points for a word that equals one of the field's words, and for a word that is part of one.
 WEIGHTS = (
     ("name", 12, 6),
     ("tags", 10, 4),
@@ -30,37 +30,38 @@ def search(
     tags: Sequence[str] = (),
     license: str | None = None,
 ) -> list[AssetEntry]:
-    """Those in which every word is found somewhere, the best first; all of them without words."""
-    wanted, needed = words_of(words), {tag.casefold() for tag in tags}
-    found: list[tuple[int, AssetEntry]] = []
+    """Return the assets that contain every word, best match first. Without words, return all assets that pass the filters."""
+    wanted_words, required_tags = words_of(words), {tag.casefold() for tag in tags}
+    matches: list[tuple[int, AssetEntry]] = []
     for entry in entries:
         if kind is not None and entry.kind != kind:
             continue
-        if not needed <= {tag.casefold() for tag in entry.tags}:
+        if required_tags and not required_tags <= set(map(str.casefold, entry.tags)):
             continue
         if license is not None and license.casefold() not in entry.license.casefold():
             continue
-        scores = [_score(entry, word) for word in wanted]
+        scores = [_score(entry, word) for word in wanted_words]
         if all(scores):
-            found.append((sum(scores), entry))
-    found.sort(key=lambda each: (-each[0], each[1].asset, each[1].kind, each[1].name))
-    return [entry for _, entry in found]
+            matches.append((sum(scores), entry))
+    matches.sort(key=lambda match: (-match[0], match[1].asset, match[1].kind, match[1].name))
+    return [entry for _, entry in matches]
 
 
 def _score(entry: AssetEntry, word: str) -> int:
+    """Return the points of a word, 0 if no field contains it. A trailing `s` of a longer word is optional."""
     if len(word) > 3 and word.endswith("s"):
         stem = word[:-1]
     else:
         stem = word
     total = 0
-    for field, whole, part in WEIGHTS:
+    for field, exact_points, partial_points in WEIGHTS:
         if field == "tags":
             text = " ".join(entry.tags)
         else:
             text = str(getattr(entry, field))
-        there = words_of(text.replace("_", " "))
-        if word in there or stem in there:
-            total += whole
-        elif any(stem in each for each in there):
-            total += part
+        field_words = words_of(text.replace("_", " "))
+        if word in field_words or stem in field_words:
+            total += exact_points
+        elif any(stem in field_word for field_word in field_words):
+            total += partial_points
     return total

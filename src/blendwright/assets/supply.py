@@ -1,4 +1,4 @@
-"""What the core brings to a call of the asset tools: assets that fit some words, or one from an online catalogue."""
+"""Search results and downloads that the core hands to the asset tools in the worker."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_CATALOGUE = 'Name one in [assets.online] of your own blendwright.toml, and se
 
 @dataclass(frozen=True, slots=True)
 class LibrarySupply:
-    """The libraries of a workspace, and a catalogue on another machine where the user has named one."""
+    """The asset libraries of a workspace, and the online catalogue if the settings name one."""
 
     libraries: AssetLibraries
     online: OnlineCatalogue | None = None
@@ -45,61 +45,62 @@ class LibrarySupply:
         return self.libraries.holds(path)
 
     def supply(self, role: str, argument: str, args: Mapping[str, Any], directory: Path) -> str:
-        """Leave in a directory of the worker what a call asks for; returns its path. Raises Refusal."""
+        """Write the result of a call into a directory of the worker and return the file's path. Raise Refusal."""
         if role == "search":
             return self._search(argument, args, directory)
         return self._fetch(argument, args, directory)
 
     def _search(self, argument: str, args: Mapping[str, Any], directory: Path) -> str:
         if not self.libraries.directories:
-            raise Refusal(
-                [Finding(Fault.TARGET_NOT_FOUND, "there are no folders of assets", f"/{argument}", NO_LIBRARIES)]
-            )
-        found = search(
+            message = "blendwright.toml names no asset folders"
+            raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, f"/{argument}", NO_LIBRARIES)])
+        matches = search(
             self.libraries.entries(),
             args[argument],
             kind=args.get("kind"),
             tags=args.get("tags") or (),
             license=args.get("license"),
         )
-        told: list[dict[str, Any]] = []
-        for number, entry in enumerate(itertools.islice(found, args["limit"])):
+
+        documents: list[dict[str, Any]] = []
+        for number, entry in enumerate(itertools.islice(matches, args["limit"])):
             picture = self.libraries.preview(entry)
+            picture_name: str | None = None
             if picture is not None:
-                (directory / f"{number}.png").write_bytes(picture)
-            told.append({**entry.to_json(), "preview": None if picture is None else f"{number}.png"})
-        document = {"total": len(found), "libraries": sorted(self.libraries.directories), "found": told}
+                picture_name = f"{number}.png"
+                (directory / picture_name).write_bytes(picture)
+            documents.append({**entry.to_json(), "preview": picture_name})
+        document = {"total": len(matches), "libraries": sorted(self.libraries.directories), "found": documents}
         (directory / FOUND).write_bytes(orjson.dumps(document))
         return str(directory / FOUND)
 
     def _fetch(self, argument: str, args: Mapping[str, Any], directory: Path) -> str:
         if self.online is None:
-            raise Refusal(
-                [Finding(Fault.POLICY_BLOCKED, "no online catalogue is set up", f"/{argument}", NO_CATALOGUE)]
+            message = "no online catalogue is configured"
+            raise Refusal([Finding(Fault.POLICY_BLOCKED, message, f"/{argument}", NO_CATALOGUE)])
+        assets = self.online.assets()
+        wanted_id = args[argument]
+        asset = next((candidate for candidate in assets if candidate.id == wanted_id), None)
+        if asset is None:
+            fix = did_you_mean(
+                wanted_id, [asset.id for asset in assets], otherwise=f"The catalogue has {len(assets)} assets."
             )
-        listed = self.online.assets()
-        wanted = args[argument]
-        offered = next((each for each in listed if each.id == wanted), None)
-        if offered is None:
-            cure = did_you_mean(
-                wanted, [each.id for each in listed], otherwise=f"The catalogue has {len(listed)} assets."
-            )
-            message = f"the catalogue has no asset '{wanted}'"
-            raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, f"/{argument}", cure, "outside_scene")])
-        self.online.download(offered, directory / "download")
-        (directory / FOUND).write_bytes(orjson.dumps({**offered.to_json(), "file_name": offered.file_name}))
+            message = f"the catalogue has no asset '{wanted_id}'"
+            raise Refusal([Finding(Fault.TARGET_NOT_FOUND, message, f"/{argument}", fix, "outside_scene")])
+        self.online.download(asset, directory / "download")
+        (directory / FOUND).write_bytes(orjson.dumps({**asset.to_json(), "file_name": asset.file_name}))
         return str(directory / FOUND)
 
 
 def library_supply(policy: Policy) -> LibrarySupply:
-    """The folders of assets that the settings name, and their catalogue. Raises EnvironmentUnfit for what cannot be a folder."""
+    """Return the asset folders and the catalogue of a policy. Raise EnvironmentUnfit for a folder path that cannot be resolved."""
     directories: dict[str, Path] = {}
     for name, directory in policy.assets.directories.items():
         try:
             directories[name] = without_links(Path(directory).expanduser())
         except (OSError, RuntimeError, ValueError) as error:
-            message = f"[assets.directories] names a folder that cannot be, {directory!r}: {error}"
-            raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error
+            message = f"[assets.directories] names an invalid folder {directory!r}: {error}"
+            raise EnvironmentUnfit(message, cure="Correct its path in blendwright.toml.") from error
     online = policy.assets.online
     if online.url is None:
         catalogue = None

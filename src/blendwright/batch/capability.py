@@ -1,4 +1,4 @@
-"""Registers the capability `batch`."""
+"""The registration of the capability `batch`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from blendwright.capabilities import Capability, Command
 
 CAPABILITY = Capability(
     name="batch",
-    summary="One program for every row of a table, on the Blenders of this machine.",
+    summary="Run one program for every row of a table on the Blenders of this machine.",
     commands={
         "batch": Command(
-            "batch.commands.batch", "batch_app", "Run a program for every row of a table, and go on after anything."
+            "batch.commands.batch", "batch_app", "Run a program for every row of a table; can be resumed."
         ),
     },
     offers={"console.batches": "batch.console.section:SECTION"},
@@ -18,7 +18,7 @@ CAPABILITY = Capability(
         "batch run": (
             "blendwright batch run toys.star --seeds 0:500 --workers 2 --out toys",
             "blendwright batch run toys.star --params toys.csv --output glb --out toys",
-            "blendwright batch run toys.json --out toys        # the same again: goes on",
+            "blendwright batch run toys.json --out toys        # the same command again resumes the batch",
         ),
         "batch status": ("blendwright batch status toys",),
         "batch retry": ("blendwright batch retry toys --failed",),

@@ -1,4 +1,4 @@
-"""One run of a batch on this machine: cases into the table, jobs to the engine, and what came of it into files that anybody can read."""
+"""The run of a batch on this machine: it adds cases to the table, gives jobs to the engine, and writes the result files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from blendwright.batch.cases.case import is_key
-from blendwright.batch.cases.case_workspace import CasePlace
+from blendwright.batch.cases.case_workspace import CaseDirectory
 from blendwright.batch.cases.jobs import jobs_of
 from blendwright.batch.cases.prefix_store import PREFIXES, is_of_use
 from blendwright.batch.definition import Batch
@@ -25,21 +25,22 @@ from blendwright.batch.results.table import Counts, ResultsTable
 from blendwright.values.errors import BlendwrightError
 from blendwright.workspace.settings import load_settings
 
-# Is told of every job that ended, and None now and then when nothing did, with how far the batch has come.
+# A function that receives the report of every finished job with the batch's progress, and None from time to time when no job finished.
 OnProgress = Callable[[JobReport | None, Progress], None]
+# The longest time without a call of that function.
 TICK_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """`added` cases are new to the table; `finished_before` had their row when the run began."""
+    """The result of one run. `added` cases are new in the table; `finished_before` cases had their row when the run began."""
 
     batch: str
     counts: Counts
     added: int
     finished_before: int
     stopped: bool = False
-    """Before all cases were finished, because somebody asked."""
+    """Whether the user stopped the run before all cases were finished."""
 
     @property
     def ok(self) -> bool:
@@ -47,7 +48,7 @@ class RunSummary:
 
 
 class BatchRun:
-    """One run, from whatever an earlier one left."""
+    """A run of a batch, which resumes the unfinished cases of earlier runs."""
 
     def __init__(self, batch: Batch, directory: BatchDirectory, engine: Engine) -> None:
         self._batch = batch
@@ -56,23 +57,22 @@ class BatchRun:
         self._stopped = False
 
     def stop(self, *, at_once: bool = False) -> None:
-        """End the run after the cases that are under way, or at once: these are given back, and gone on with next time."""
+        """Stop the run after the running cases, or at once. The next run resumes the cases that this one did not finish."""
         self._stopped = True
         self._engine.stop(at_once=at_once)
 
     def run(self, rows: Iterable[Row] | None, lanes: int, progress: OnProgress, *, parquet: bool = False) -> RunSummary:
-        """Every row that is not finished yet, until all are, or until the engine is stopped; without rows, those of the last run.
+        """Run every unfinished row until all are finished or the user stops the run. Without rows, use the rows of the last run.
 
-        Raises Refusal for rows that cannot be read and for a directory with cases of others, EnvironmentUnfit where the directory or
-        Blender cannot be used."""
+        Raise Refusal for unreadable rows and for a directory with foreign cases, and EnvironmentUnfit if the directory or Blender cannot
+        be used."""
         settings = self._directory.lane_settings()
         self._directory.require_own_cases()
         with self._directory.locked(), open_results(settings.results) as results:
             outputs = open_outputs(settings.outputs)
-            results.begin(self._batch, anew=rows is not None)
-            if rows is None:
-                added = 0
-            else:
+            results.begin(self._batch, clear_members=rows is not None)
+            added = 0
+            if rows is not None:
                 added = results.add(self._batch, takewhile(lambda _: not self._stopped, rows))
             counts = results.counts(self._batch.id)
             finished_before = counts.total - counts.open
@@ -86,22 +86,22 @@ class BatchRun:
         return RunSummary(self._batch.id, counts, added, finished_before, self._stopped and counts.open > 0)
 
     def _jobs(self, lanes: LaneSettings) -> Iterator[Job]:
-        """With a connection of its own: engines read jobs in their threads."""
+        """Yield the jobs of all open cases, with a separate database connection, because engines read jobs in their own threads."""
         settings, shared = load_settings(Path(lanes.settings)), Path(lanes.work) / PREFIXES
         with open_results(lanes.results) as results:
             cases = results.open_cases(self._batch.id)
             yield from jobs_of(self._batch, settings, cases, lambda: lanes.prefixes and is_of_use(shared))
 
-    def _work(self, lanes: int, progress: Progress, tell: OnProgress) -> None:
-        """The engine in a thread, so that this one, which signals come to, is never kept waiting for long."""
+    def _work(self, lanes: int, progress: Progress, on_progress: OnProgress) -> None:
+        """Run the engine in another thread, so that this thread, which receives signals, is never blocked for long."""
         reports: queue.SimpleQueue[JobReport] = queue.SimpleQueue()
-        failed: list[BlendwrightError] = []
+        errors: list[BlendwrightError] = []
 
         def work() -> None:
             try:
                 self._engine.work(self._directory.lane_settings(), lanes, reports.put)
             except BlendwrightError as error:
-                failed.append(error)
+                errors.append(error)
 
         engine = threading.Thread(target=work, name="blendwright-engine")
         engine.start()
@@ -110,39 +110,40 @@ class BatchRun:
                 try:
                     report = reports.get(timeout=TICK_SECONDS)
                 except queue.Empty:
-                    tell(None, progress)
+                    on_progress(None, progress)
                 else:
                     progress.add(report)
-                    tell(report, progress)
+                    on_progress(report, progress)
         except BaseException:
             self._engine.stop(at_once=True)
             raise
         finally:
             engine.join()
-        if failed:
-            raise failed[0]
+        if errors:
+            raise errors[0]
 
 
 def sweep(results: ResultsTable, outputs: OutputStore, work: Path) -> int:
-    """Remove the outputs of attempts that do not count: whoever made them ended before their row was taken. Returns how many. What no
-    case of this table has published is its owner's, and stays. Remove also what cases that are done have left in `work`: whoever
-    published them ended before that.
+    """Remove the outputs of attempts that do not count, and return their number. Call it only while no process runs the batch.
 
-    Only while nobody works on the batch."""
-    counted: set[str] = set()
+    Outputs that no case of this table has published belong to another owner and stay. The function also removes what finished cases
+    have left in `work`."""
+    counting_names: set[str] = set()
     for row in results.rows():
         if row.location is not None:
-            # By name, because the location is an absolute path, and a batch directory may be moved or copied.
-            counted.add(row.location.rpartition("/")[2])
-            CasePlace(work, row.key).remove()
-    stray = [name for name in outputs.names() if name not in counted and _is_published(results, outputs, name)]
-    for name in stray:
+            # The location is an absolute path, and a batch directory may move. Therefore only its last part counts.
+            counting_names.add(row.location.rpartition("/")[2])
+            CaseDirectory(work, row.key).remove()
+    stray_names = [
+        name for name in outputs.names() if name not in counting_names and _is_published(results, outputs, name)
+    ]
+    for name in stray_names:
         outputs.remove(name)
-    return len(stray)
+    return len(stray_names)
 
 
 def _is_published(results: ResultsTable, outputs: OutputStore, name: str) -> bool:
-    """Whether a case of this table was published under a name: its manifest has the key, and the name its number."""
+    """Return whether a case of this table published outputs under a name. The manifest holds the case's key, and the name its number."""
     manifest = outputs.manifest(name)
     if manifest is None or not is_key(manifest.key):
         return False

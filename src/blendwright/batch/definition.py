@@ -1,4 +1,4 @@
-"""What a batch is: a program or plan, what is wanted of every case, and what becomes of the workspaces. The rows are not part of it."""
+"""The definition of a batch: a program or plan, the outputs of every case, and what happens to the workspaces. It contains no rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BatchSource:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One thing that is made of every case: a kind of `making.py`, the name of its file, and arguments for whatever makes it."""
+    """The description of an output that every case has: a kind of `makers.py`, the name of its file, and the arguments of its maker."""
 
     kind: str
     name: str
@@ -44,9 +44,11 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """`registry` is the fingerprint of the tools and `blender_version` the Blender that cases are keyed with; `blender` is what the
-    user named to get it, which decides nothing by itself: definitions are passed on. `approve` are the grants that every case has
-    beforehand: nobody can be asked."""
+    """The definition of a batch.
+
+    `registry` is the fingerprint of the tools and `blender_version` the version of Blender; both are part of the cases' keys. `blender`
+    is the user's choice of a Blender and not binding for other readers of the definition. `approve` are the grants that every case has,
+    because Blendwright cannot ask a user during the run."""
 
     source: BatchSource
     outputs: tuple[Output, ...]
@@ -56,11 +58,11 @@ class Batch:
     blender: str | None = None
     approve: tuple[str, ...] = ()
     case_seconds: float | None = None
-    """The deadline of the plan of one case; that of the contract otherwise."""
+    """The time limit of one case's plan. None stands for the limit of the contract."""
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What decides the key of every case, beside its parameters."""
+        """Return everything besides the parameters that determines the key of a case."""
         return {
             "program": self.source.hash,
             "registry": self.registry,
@@ -70,13 +72,14 @@ class Batch:
 
     @property
     def id(self) -> str:
-        """The same for the same definition, whatever rows it is given."""
+        """Return the id of this definition, which does not depend on the rows."""
         return hashlib.sha256(rfc8785.dumps(cast("Any", self.to_json()))).hexdigest()[:32]
 
     @property
     def request_id(self) -> str:
-        """The same in all cases, each of which has a journal of its own: so a case that starts from the checkpoint of others finds
-        there, under its own operation keys, what they have done."""
+        """Return the request id that all cases share. Each case has a separate journal.
+
+        A case that starts from the checkpoint of another case therefore finds the finished operations under its operation keys."""
         return f"batch-{self.source.hash[:32]}"
 
     def case(self, number: int, params: Mapping[str, Any], source: str = "") -> Case:

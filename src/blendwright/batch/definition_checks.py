@@ -1,6 +1,7 @@
-"""Whether a definition is one that a lane may do cases of. Definitions are passed on, and those of a fleet are rows that others can write.
+"""Checks of a batch's definition before a worker process runs its cases.
 
-What is wrong with a definition says so in its details: where it came from others, the case fails that names it, and nobody's work ends.
+Users pass definitions on, and the definitions of a fleet are rows that other users can write. Errors about such a definition carry a mark
+in their details: the case that names it fails, and the worker continues.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from blendwright.batch.results.table import ResultsTable
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 
 UNSOUND = "unsound"
-# What data raises that is not as it was written. Errors of the system are not among them: those are this machine's.
+# Exceptions that invalid data causes. OSError is missing because it points to a problem of this machine.
 BY_DATA = (
     TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError, RecursionError,
 )  # fmt: skip
@@ -19,7 +20,7 @@ _AGAIN = "Submit the batch again, with the same Blendwright everywhere."
 
 
 def queue_of(version: str, registry: str) -> str:
-    """Jobs of a batch wait where only those look who have its Blender and its tools: nobody else can take one."""
+    """Return the name of the queue for a Blender version and a set of tools. Only workers that have both read it."""
     return f"cases-{version}-{registry[:16]}"
 
 
@@ -28,46 +29,45 @@ def batch_queue(batch: Batch) -> str:
 
 
 def read_definition(results: ResultsTable, id: str, queue: str | None) -> Batch:
-    """The definition of a batch, which is what it was when it was submitted, and waits where it belongs. Raises EnvironmentUnfit."""
+    """Return the definition of a batch. Raise EnvironmentUnfit if it is unknown, was changed, or waits in the wrong queue."""
     try:
         batch = results.batch(id)
         if batch is None:
             raise _unsound(f"the table of results has no batch {id[:40]}")
         _require_names(batch)
         if batch.id != id:
-            here, there = batch.id[:16], id[:16]
-            raise _unsound(
-                f"the definition of the batch is not what the batch was made with: {here} here, {there} there"
+            message = (
+                f"the definition of the batch has changed: its id is {batch.id[:16]}, and the job expects {id[:16]}"
             )
+            raise _unsound(message)
         if queue is not None and batch_queue(batch) != queue:
-            raise _unsound(f"its job waits in {queue}, and it is one of {batch_queue(batch)[:80]}")
+            raise _unsound(f"its job waits in {queue}, and the batch needs {batch_queue(batch)[:80]}")
     except BY_DATA as error:
         raise _unsound(f"the definition of batch {id[:40]} cannot be read") from error
     return batch
 
 
 def require_equal(batch: Batch, version: str, catalogue: str) -> None:
-    """A case is done by what its key was made with, or not at all. Raises EnvironmentUnfit."""
+    """Raise EnvironmentUnfit unless this machine has the Blender and the tools that the batch's keys were made with."""
     differing = {
         "Blender": (version, batch.blender_version),
         "the catalogue of tools": (catalogue, batch.registry),
     }
-    for what, (here, keyed) in differing.items():
-        if here != keyed:
-            message = f"{what} is not what the batch was made with: {here[:16]} here, {keyed[:16]} there"
-            raise EnvironmentUnfit(
-                message, cure="Use the same Blendwright and the same Blender as whoever made the batch."
-            )
+    for name, (available, required) in differing.items():
+        if available != required:
+            message = f"{name} differs from the one that the batch was made with: {available[:16]} here, {required[:16]} there"
+            fix = "Use the same Blendwright and the same Blender as the batch's author."
+            raise EnvironmentUnfit(message, cure=fix)
 
 
 def _require_names(batch: Batch) -> None:
-    """Outputs are files of the staging directory, whoever wrote the definition. Raises EnvironmentUnfit."""
+    """Raise EnvironmentUnfit unless all outputs are files directly in the staging directory. The definition may be manipulated."""
     for output in batch.outputs:
         try:
             output_of(output.kind, output.name, output.args)
         except Refusal as refusal:
-            cure = "Somebody has changed the definition of the batch: submit it again."
-            raise _unsound(f"batch {batch.id}: {refusal.message}", cure) from refusal
+            fix = "The definition of the batch was changed. Submit the batch again."
+            raise _unsound(f"batch {batch.id}: {refusal.message}", fix) from refusal
 
 
 def _unsound(message: str, cure: str = _AGAIN) -> EnvironmentUnfit:

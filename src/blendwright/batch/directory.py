@@ -1,4 +1,4 @@
-"""The directory of a batch on one machine: what lies where in it, and that only one process runs it at a time."""
+"""The directory of a batch on one machine: its layout, and the lock that lets only one process run the batch."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from blendwright.values.faults import Fault
 
 
 def is_batch(directory: Path) -> bool:
-    """Whether a batch was begun there."""
+    """Return whether the directory contains a batch."""
     return (directory / RESULTS).is_file()
 
 
 @dataclass(frozen=True, slots=True)
 class BatchDirectory:
-    """`results.db` with the results, `cases/` with the outputs, `work/` with what is under way."""
+    """A batch's directory: `results.db` with the results, `cases/` with the outputs, `work/` with temporary files."""
 
     root: Path
 
@@ -39,57 +39,55 @@ class BatchDirectory:
         return self.root / "work"
 
     def require(self) -> None:
-        """Raises Refusal where no batch was run, EnvironmentUnfit where a link is in the place of something that batches make."""
+        """Raise Refusal if there is no batch here, and EnvironmentUnfit if a symbolic link replaces a file or folder of the batch."""
         refuse_links(self._made_here())
         if not is_batch(self.root):
-            message = f"there is no batch in {self.root}"
-            raise Refusal.of(
-                Fault.TARGET_NOT_FOUND, message, "Give the directory that `blendwright batch run` had as --out."
-            )
+            message = f"{self.root} contains no batch"
+            fix = "Pass the directory that `blendwright batch run` had as --out."
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, message, fix)
 
     def holder(self) -> dict[str, Any] | None:
-        """The process that runs it now, as far as the system tells; None where nobody does."""
+        """Return a description of the process that runs the batch now, or None if the system knows none."""
         return current_holder(self.work)
 
     def require_own_cases(self) -> None:
-        """Raises Refusal where there are cases and no table of results: nobody could tell which of them a batch has made."""
+        """Raise Refusal if there are outputs but no table of results, because then their origin is unknown."""
         cases = self.root / CASES
         if not is_batch(self.root) and cases.is_dir() and any(cases.iterdir()):
-            message = f"{cases} is not empty, and {self.results}, which says what is in it, is not there"
-            cure = f"Name another directory as --out, or restore {RESULTS}."
-            raise Refusal.of(Fault.SCENE_CONFLICT, message, cure)
+            message = f"{cases} is not empty, but its table {self.results} is missing"
+            fix = f"Choose another directory as --out, or restore {RESULTS}."
+            raise Refusal.of(Fault.SCENE_CONFLICT, message, fix)
 
     def lane_settings(self) -> LaneSettings:
         return LaneSettings(str(self.results), str(self.root), str(self.work), str(self.root))
 
     @contextlib.contextmanager
     def locked(self) -> Generator[None]:
-        """Raises EnvironmentUnfit where another process runs this batch, or a link is in the place of something that batches make."""
+        """Hold the lock of this batch. Raise EnvironmentUnfit if another process runs it or a symbolic link replaces one of its files."""
         try:
             refuse_links(self._made_here())
             self.work.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            cure = "Name another directory as --out."
-            raise EnvironmentUnfit(f"{self.root} cannot be used: {error.strerror}", cure=cure) from error
+            fix = "Choose another directory as --out."
+            raise EnvironmentUnfit(f"{self.root} cannot be used: {error.strerror}", cure=fix) from error
         try:
             lock = WorkspaceLock(self.work, utc_now())
         except EnvironmentUnfit as error:
             holder = error.details.get("holder") or {"pid": "unknown"}
-            message = f"the batch in {self.root} is being run already, by process {holder['pid']}"
-            raise EnvironmentUnfit(
-                message, cure="Wait until it has ended, or end it: it can be gone on with."
-            ) from error
+            message = f"process {holder['pid']} already runs the batch in {self.root}"
+            fix = "Wait for it or stop it; a stopped batch can be resumed."
+            raise EnvironmentUnfit(message, cure=fix) from error
         try:
             yield
         finally:
             lock.release()
 
     def clear_work(self) -> None:
-        """What lanes of an earlier run left behind; the workspaces of cases that were cut off stay. Only under the lock."""
+        """Remove temporary files of earlier worker processes. Keep the workspaces of interrupted cases. Requires the lock."""
         remove_own(self.root, Path(self.work.name), "staging", "scratch", PREFIXES)
 
     def _made_here(self) -> Iterator[Path]:
-        """What batches write to and clear in the directory, as far as it is there; other files in it are its owner's."""
+        """Yield the existing paths that batches write to and clear. Other files in the directory belong to the user."""
         yield from (self.work, self.root / CASES)
         for pattern in (f"{RESULTS}*", ".results.*.part"):
             yield from self.root.glob(pattern)

@@ -1,6 +1,7 @@
-"""A batch as jobs of other schedulers: an Open Job Description template, and a job of Flamenco with the script that compiles it.
+"""A batch as a job of another scheduler: an Open Job Description template, or a Flamenco job with the script that compiles it.
 
-Each task runs `blendwright batch run` for some cases, into a directory of its own: run again, it goes on. No task needs another one.
+Each task runs `blendwright batch run` for some cases, in a separate output directory. A task that runs again resumes, and no task
+depends on another one.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from blendwright.values.faults import Fault
 
 FarmFormat = Literal["openjd", "flamenco"]
 CASES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
-MOST_RANGES = 1000
+# Limit of comma-separated ranges in --only.
+MAX_RANGES = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class FarmBatch:
-    """`program` and a table are files in `folder`, where every machine of the farm finds them. `table` is the option that names the
-    rows, with its value; `options` are all others of `batch run`, but for those of a task."""
+    """The data of a farm's job. `program` and the table are files in `folder`, which every machine of the farm can read.
+
+    `table` is the option that names the rows, with its value. `options` are all other options of `batch run` that do not depend on the
+    task. `per_task` is the number of cases in one task."""
 
     name: str
     folder: str
@@ -42,42 +46,45 @@ class FarmBatch:
 
 
 def select_rows(rows: Iterable[Row], cases: str | None) -> Iterator[Row]:
-    """Those rows of a table whose places, from 0 on, are among `0-9,17`. Raises Refusal."""
+    """Yield the rows whose positions, counted from 0, are in a list such as `0-9,17`. Yield all rows for None. Raise Refusal."""
     if cases is None:
         return iter(rows)
-    if not CASES.fullmatch(cases) or cases.count(",") >= MOST_RANGES:
-        raise Refusal.of(
-            Fault.ARGS_INVALID, f"'{cases[:50]}' names no cases", "Write --only 0-9,17 for eleven of them."
-        )
-    ranges = [(int(first), int(last or first)) for first, _, last in (part.partition("-") for part in cases.split(","))]
+    if not CASES.fullmatch(cases) or cases.count(",") >= MAX_RANGES:
+        message = f"'{cases[:50]}' is not a list of cases"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Write it as --only 0-9,17.")
+    ranges: list[tuple[int, int]] = []
+    for part in cases.split(","):
+        first, _, last = part.partition("-")
+        ranges.append((int(first), int(last or first)))
     end = max(last for _, last in ranges)
     return _selected(rows, ranges, end)
 
 
 def _selected(rows: Iterable[Row], ranges: list[tuple[int, int]], end: int) -> Iterator[Row]:
-    for place, row in enumerate(rows):
-        if place > end:
+    for position, row in enumerate(rows):
+        if position > end:
             return
-        if any(first <= place <= last for first, last in ranges):
+        if any(first <= position <= last for first, last in ranges):
             yield row
 
 
 def openjd_files(batch: FarmBatch) -> dict[str, str]:
-    """`template.json`, of Open Job Description 2023-09: paths are parameters, so that a farm can map them; cases come in chunks.
+    """Return `template.json` of Open Job Description 2023-09. Paths are parameters, so that a farm can map them; cases come in chunks.
 
-    A path has a default only where it is relative, which means: beside the template. So `out` is a text where it is not.
-
-    Raises Refusal for values that OpenJD would take for expressions: there is no way to write them as they are."""
+    In OpenJD, a path can have a default only if it is relative to the template. Therefore an absolute `out` is a string. Raises Refusal
+    for values that OpenJD would read as expressions, because the format has no way to escape them."""
     for value in (batch.name, *batch.options, *(batch.table or ()), batch.out):
         if "{{" in value:
-            message = f"'{value[:100]}' has {{{{ in it, which is an expression in an Open Job Description"
-            raise Refusal.of(
-                Fault.ARGS_INVALID, message, "Name or write it without {{, or give it in a table: --params."
-            )
-    out = {"name": "Out", "type": "STRING", "default": batch.out}
+            message = f"'{value[:100]}' contains {{{{, which starts an expression in an Open Job Description"
+            fix = "Use a name or value without {{, or pass the value in a table: --params."
+            raise Refusal.of(Fault.ARGS_INVALID, message, fix)
+    if batch.out.startswith("/") or "://" in batch.out:
+        out = {"name": "Out", "type": "STRING", "default": batch.out}
+    else:
+        out = _path("Out", batch.out, "DIRECTORY", "OUT")
     parameters: list[dict[str, Any]] = [
         _path("Program", batch.program, "FILE", "IN"),
-        out if batch.out.startswith("/") or "://" in batch.out else _path("Out", batch.out, "DIRECTORY", "OUT"),
+        out,
         {"name": "Workers", "type": "INT", "default": 1, "minValue": 1, "description": "Blenders of one task."},
     ]
     table: tuple[str, ...] = batch.table or ()
@@ -108,7 +115,7 @@ def openjd_files(batch: FarmBatch) -> dict[str, str]:
 
 
 def flamenco_files(batch: FarmBatch) -> dict[str, str]:
-    """`job.json`, to be posted to a Flamenco 3 manager, and the job type that it names, for the manager's folder of scripts."""
+    """Return `job.json` for a Flamenco 3 manager, and the script of its job type for the manager's folder of scripts."""
     table = batch.table
     if table is not None and table[0] == "--params":
         table = (table[0], f"{batch.folder}/{table[1]}")
@@ -136,7 +143,7 @@ FARM_FILES: dict[FarmFormat, Callable[[FarmBatch], dict[str, str]]] = {
     "flamenco": flamenco_files,
 }
 
-# The manager calls a job type by the name of its file, with - for _. frameChunker cuts 0-99 into 0-9, 10-19 and so on.
+# The manager names a job type after its file, with - instead of _. frameChunker splits 0-99 into 0-9, 10-19 and so on.
 FLAMENCO_JOB_TYPE = """\
 const JOB_TYPE = {
     label: "Blendwright batch",

@@ -1,4 +1,4 @@
-"""What a batch needs of a fleet: a database that has its queue and its results. The package `fleet` offers it."""
+"""The interface between batches and a fleet, which keeps its queue and results in a database. The package `fleet` implements it."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 
 class FleetBatches(Protocol):
-    """The batches in one database, for the console."""
+    """The batches of one database, for the console."""
 
     def batches(self) -> Sequence[ConsoleBatch]: ...
     def close(self) -> None: ...
 
 
 class FleetPort(Protocol):
-    """`engine` is the address of the database, or `env`. `out` is the URL of the outputs."""
+    """The operations of a fleet. `engine` is the address of the database, or `env`. `out` is the URL of the outputs."""
 
     def run(self, engine: str, out: str, prepared: Prepared, *, detach: bool, json: bool) -> int: ...
     def retry(self, engine: str, out: str, *, json: bool) -> int: ...
     def show(self, engine: str, out: str, *, json: bool) -> int: ...
     def open_results(self, engine: str, out: str) -> ResultsTable:
-        """Raises Refusal where no batch was submitted for these outputs."""
+        """Return the table of results. Raise Refusal if no batch was submitted for these outputs."""
         ...
 
     def results_of(self, outputs: str) -> ResultsTable:
-        """The results in the database that the environment names."""
+        """Return the table of results in the database that the environment names."""
         ...
 
     def console_batches(self, engine: str, places: Sequence[str]) -> FleetBatches:
-        """Raises EnvironmentUnfit where the database does not answer."""
+        """Return the batches of a database. Raise EnvironmentUnfit if the database does not answer."""
         ...
 
 
@@ -45,9 +45,9 @@ FLEET: Point[FleetPort] = Point("batch.fleet")
 
 
 def require_fleet() -> FleetPort:
-    """Raises Refusal where the package is not installed."""
+    """Return the fleet's operations. Raise Refusal if the package is not installed."""
     fleet = FLEET.offer()
     if fleet is None:
-        message = "this installation runs batches on this machine only"
-        raise Refusal.of(Fault.ARGS_INVALID, message, "Leave --engine out, or install the package 'fleet'.")
+        message = "this installation can run batches only on this machine"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Leave out --engine, or install the package 'fleet'.")
     return fleet

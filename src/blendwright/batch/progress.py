@@ -1,4 +1,4 @@
-"""How far a batch has come: what was told of its jobs, as figures."""
+"""The progress of a running batch, computed from the reports of its jobs."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 from blendwright.batch.engines.engine import JobReport
 from blendwright.batch.results.table import Counts
 
-# Rate and time left are those of the last minute or so: what came before may have been other cases, or fewer lanes.
+# Rate and remaining time are averages over this time, since earlier cases may have been different or had fewer worker processes.
 WINDOW_SECONDS = 60.0
 PICTURES = (".png", ".jpg", ".exr")
 
 
 @dataclass(slots=True)
 class Progress:
-    """The cases of this run: `counts` are as they were when it began."""
+    """The progress of one run. `counts` are the batch's counts at the beginning of the run."""
 
     counts: Counts
     done: int = 0
     failed: int = 0
     lost: int = 0
-    """How often a lane died with a case, which was then gone on with."""
+    """The number of worker processes that died during a case. Another process resumed the case."""
     picture: Path | None = None
     _ends: deque[float] = field(default_factory=deque[float])
     _started: float = field(default_factory=monotonic)
@@ -45,35 +45,43 @@ class Progress:
 
     @property
     def finished(self) -> int:
-        """Of all runs together."""
+        """Return the number of finished cases of this run and all earlier runs."""
         return self.counts.done + self.counts.failed + self.done + self.failed
 
     @property
     def rate(self) -> float | None:
-        """Cases per second; None before there are two to tell by."""
+        """Return the finished cases per second, or None before two cases have finished."""
         now = monotonic()
         while self._ends and self._ends[0] < now - WINDOW_SECONDS:
             self._ends.popleft()
-        since = max(self._started, now - WINDOW_SECONDS)
-        if len(self._ends) > 1 and now > since:
-            return len(self._ends) / (now - since)
+        window_start = max(self._started, now - WINDOW_SECONDS)
+        if len(self._ends) > 1 and now > window_start:
+            return len(self._ends) / (now - window_start)
         return None
 
     @property
     def seconds_left(self) -> float | None:
+        """Return the estimated seconds until all cases are finished, or None without a rate."""
         rate = self.rate
         if not rate:
             return None
         return max(0.0, (self.counts.total - self.finished) / rate)
 
     def to_json(self) -> dict[str, Any]:
-        rate, left = self.rate, self.seconds_left
-        return {
+        rate, seconds_left, picture = self.rate, self.seconds_left, self.picture
+        document: dict[str, Any] = {
             "cases": self.counts.total,
             "done": self.counts.done + self.done,
             "failed": self.counts.failed + self.failed,
             "lost": self.lost,
-            "per_second": None if rate is None else round(rate, 3),
-            "seconds_left": None if left is None else round(left),
-            "picture": None if self.picture is None else str(self.picture),
+            "per_second": None,
+            "seconds_left": None,
+            "picture": None,
         }
+        if rate is not None:
+            document["per_second"] = round(rate, 3)
+        if seconds_left is not None:
+            document["seconds_left"] = round(seconds_left)
+        if picture is not None:
+            document["picture"] = str(picture)
+        return document

@@ -1,1 +1,1 @@
-"""The console: a page on loopback in which runs are watched, approved, undone and proven. A client of `app`, like the command line."""
+"""The console: a local web page in which a person watches, approves, undoes and proves runs. Like the command line, it is a client."""

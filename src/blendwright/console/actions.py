@@ -1,5 +1,5 @@
-"""What a person does to a workspace by hand: moves of HEAD, tags, merges, plans run again. The policy holds for them, and each is in the
-audit with the session that it was done in."""
+"""The actions of a person in a workspace: moves of HEAD, tags, branches, merges, and plans that run again. The policy applies to each
+action, and the audit records it with the person's session."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BISECT = "history.bisect"
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who acts. `session` is what the audit names."""
+    """The person who acts. `session` is the id that the audit records."""
 
     session: str
 
@@ -45,49 +45,61 @@ class Person:
 
     @property
     def options(self) -> RunOptions:
-        """Whoever presses the button of an act is asked about nothing else by it."""
-        return RunOptions(approver=Approver(_Yes(self.by)))
+        """Return run options that approve whatever the pressed button needs, without a further question."""
+        return RunOptions(approver=Approver(_ApproveAll(self.by)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Yes:
-    """To everything but what a person must have seen whole: pressing a button of something else is no answer to that."""
+class _ApproveAll:
+    """An approver that approves a request unless a person must read it in full."""
 
     name: str
 
     def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
-        return ApprovalAnswer.NONE if request.in_person else ApprovalAnswer.APPROVED
+        if request.in_person:
+            return ApprovalAnswer.NONE
+        return ApprovalAnswer.APPROVED
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """The person has seen the question with this hash, and no other."""
+class _ApproveShown:
+    """An approver that approves only the operation with this hash, which the person has seen."""
 
     name: str
     operation_hash: str
 
     def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
-        return ApprovalAnswer.APPROVED if request.operation_hash == self.operation_hash else ApprovalAnswer.NONE
+        if request.operation_hash == self.operation_hash:
+            return ApprovalAnswer.APPROVED
+        return ApprovalAnswer.NONE
 
 
 def move(opened: OpenScene, person: Person, kind: Move, to: int | str | None = None) -> Moved:
-    """Undo, redo, or go to a commit. Raises Refusal where the policy does not allow it or there is nowhere to go."""
+    """Undo, redo, or check out a commit. Raise Refusal if the policy forbids the move or there is no target."""
     journal, before = opened.journal, require_head(opened.journal).hash_after
     target = _target(journal, kind, to)
     opened.require_move(target, person.options)
-    history = opened.history
-    moved = history.undo() if kind == "undo" else history.redo() if kind == "redo" else history.checkout(target)
+    match kind:
+        case "undo":
+            moved = opened.history.undo()
+        case "redo":
+            moved = opened.history.redo()
+        case "checkout":
+            moved = opened.history.checkout(target)
     record(journal, person, f"history.{kind}", before, moved.commit.hash_after)
     return moved
 
 
 def _target(journal: Journal, kind: Move, to: int | str | None) -> int:
+    """Return the number of the commit that a move leads to. Raise Refusal if there is none."""
     if kind == "checkout":
-        return find(journal, to if to is not None else HEAD).number
+        if to is None:
+            to = HEAD
+        return find(journal, to).number
     if kind == "redo":
         target = journal.redo_target()
         if target is None:
-            raise refusal("there is nothing to redo: the last thing that happened is not an undo", "Go to any commit.")
+            raise refusal("there is nothing to redo: the last action was not an undo", "Check out any commit instead.")
         return target
     parent = require_head(journal).parent
     if parent is None:
@@ -96,26 +108,30 @@ def _target(journal: Journal, kind: Move, to: int | str | None) -> int:
 
 
 def tag(opened: OpenScene, person: Person, name: str, number: int) -> None:
-    """Give a commit a name. Raises Refusal for one that could be taken for something else."""
+    """Give a commit a tag. Raise Refusal for a name that could be mistaken for something else."""
     commit = opened.history.set_tag(name, number)
     record(opened.journal, person, "history.tag", commit.hash_after, commit.hash_after)
 
 
 def switch(opened: OpenScene, person: Person, name: str, create_at: int | None = None) -> Moved:
-    """Go on with a branch, or with a new one from a commit on. Raises Refusal."""
+    """Switch to a branch, or create it at a commit first. Raise Refusal if that is not possible."""
     journal, before = opened.journal, require_head(opened.journal).hash_after
-    opened.require_move(find(journal, name if create_at is None else create_at).number, person.options)
+    start = name
+    if create_at is not None:
+        start = create_at
+    opened.require_move(find(journal, start).number, person.options)
     moved = opened.history.switch(name, create_at=create_at)
     record(journal, person, "history.switch", before, moved.commit.hash_after)
     return moved
 
 
 def merge(opened: OpenScene, person: Person, source: str, into: str) -> Merged:
-    """The work of one line on another one, all of it or none. HEAD goes to `into` for it, and back where nothing came of it. Raises
-    Refusal, with what is in the way."""
+    """Merge one line of work into another, completely or not at all. Raise Refusal with the conflicts.
+
+    The merge switches to `into` first, and back if it fails."""
     journal = opened.journal
     head = require_head(journal)
-    current = next((one.name for one in journal.branches.listed() if one.current), None)
+    current = next((branch.name for branch in journal.branches.listed() if branch.current), None)
     plan = plan_merge_of(journal, source, into)
     if not plan.ok:
         raise Refusal(plan.findings())
@@ -142,19 +158,18 @@ def merge(opened: OpenScene, person: Person, source: str, into: str) -> Merged:
 
 
 def allow_bisect(opened: OpenScene, person: Person, expect: str) -> None:
-    """Before commits are looked through for the one that broke a check, which changes nothing. Raises Refusal where the policy does not
-    let them."""
+    """Ask the policy for permission to search for the commit that broke a check. The search changes nothing. Raise Refusal if denied."""
     scene = require_head(opened.journal).hash_after
     opened.require_allowed(BISECT, SafetyLevel.READ_ONLY, {"expect": expect}, person.options)
     record(opened.journal, person, BISECT, scene, scene, safety_level="read_only")
 
 
 def fork_beside(opened: OpenScene, person: Person, name: str, number: int, *, blender: str | None = None) -> Path:
-    """A new workspace beside this one that begins with the scene of a commit. Raises Refusal for a name that leads elsewhere."""
+    """Create a workspace next to this one that begins with the scene of a commit. Return its directory. Raise Refusal for a path."""
     require_name(name)
     if name in (".", "..") or "/" in name or os.sep in name:
-        cure = "Name a new directory beside this workspace, without a path."
-        raise Refusal.of(Fault.ARGS_INVALID, "that is not the name of a directory", cure)
+        fix = "Use the name of a new directory next to this workspace, without a path."
+        raise Refusal.of(Fault.ARGS_INVALID, f"'{name[:100]}' is not the name of a directory", fix)
     workspace = opened.journal.workspace
     forked = fork(workspace, number, workspace.parent / name, blender=blender)
     record(opened.journal, person, "history.fork", forked.origin.hash_after, forked.origin.hash_after)
@@ -162,18 +177,20 @@ def fork_beside(opened: OpenScene, person: Person, name: str, number: int, *, bl
 
 
 def answer(workspace: str | Path, person: Person, id: str, operation_hash: str, *, approved: bool) -> StoredApproval:
-    """Answer a question that waits. A yes is for the very operation that the person saw. Raises Refusal where it is another, or cannot
-    be answered any more."""
+    """Answer a pending approval and return it. An approval counts only for the operation that the person has seen.
+
+    Raise Refusal if it waits for another operation now, or can no longer be answered."""
     if not approved:
         return approving.decline(workspace, [id], by=person.by)[0]
-    stored = approving.approve(workspace, [id], _Seen(person.by, operation_hash), by=person.by)[0]
+    stored = approving.approve(workspace, [id], _ApproveShown(person.by, operation_hash), by=person.by)[0]
     if stored.state != "approved":
-        raise Refusal.of(Fault.POLICY_BLOCKED, f"{id} is another question than the one that was shown", "Look again.")
+        message = f"{id} is now another question than the one that the page showed"
+        raise Refusal.of(Fault.POLICY_BLOCKED, message, "Load the page again.")
     return stored
 
 
 def run_again(opened: OpenScene, person: Person, document: Mapping[str, Any], boundary: Any) -> RunReport:
-    """Run a plan once more. What it needs a person's yes for waits among the approvals, as it does for any run."""
+    """Run a plan again. Operations that need an approval wait for it, as in any run."""
     scene = require_head(opened.journal).hash_after
     record(opened.journal, person, "plan.run_again", scene, scene)
     return opened.run(document, boundary=boundary)
@@ -182,7 +199,7 @@ def run_again(opened: OpenScene, person: Person, document: Mapping[str, Any], bo
 def record(
     journal: Journal, person: Person, act: str, before: str, after: str, *, safety_level: str = "safe_write"
 ) -> None:
-    """The act in the audit chain, with the session of whoever did it."""
+    """Write the action into the audit chain, with the session of the person."""
     details = AuditDetails(
         new_id(), safety_level, approval=Approval(person.session, ApprovalAnswer.APPROVED, person.by)
     )

@@ -1,4 +1,4 @@
-"""The whole web application of a console: the page, its session, what it reads and what it does, behind one guard."""
+"""The web application of a console: the page, its sessions, and the routes that read and act, behind one guard."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ class StaticFile:
 
 
 def address_of(host: str, port: int) -> str:
-    """Of the page of a console."""
+    """Return the address of a console's page."""
     return f"http://{host}:{port}/"
 
 
 def static_files() -> dict[str, StaticFile]:
-    """The files of the page, by name; there are no others, whatever an address says."""
-    found: dict[str, StaticFile] = {}
+    """Return the files of the page by name. The console serves no other files."""
+    static: dict[str, StaticFile] = {}
     for file in files(__package__ or "").joinpath("static").iterdir():
         suffix = file.name.rpartition(".")[2]
         if suffix in TYPES:
             content = file.read_bytes()
-            found[file.name] = StaticFile(content, TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"')
-    return found
+            static[file.name] = StaticFile(content, TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+    return static
 
 
 class Console:
-    """One console: its workspaces and batches, its sessions, and the application that serves them."""
+    """A console: its workspaces and batches, its sessions, and the application that serves them."""
 
     def __init__(
         self,
@@ -72,11 +72,11 @@ class Console:
     ) -> None:
         self.live = Live()
         self.sessions = Sessions(on_end=lambda session: self.live.end_streams(session.id))
-        self._workspaces = {one.id: one for one in workspaces}
+        self._workspaces = {workspace.id: workspace for workspace in workspaces}
         self._batches = batches
         self._read_only = read_only
         self._files = static_files()
-        # Cookies know no ports and no tabs: two of either would take each other's. The id of the session follows.
+        # Browsers share cookies between ports and tabs. The port and the session's id make the name unique.
         self._cookie = f"blendwright-{port}-"
         self._address = address_of(host, port)
         self._bisections = Bisections(self.live)
@@ -88,20 +88,21 @@ class Console:
             Route(LINKS, answering(self._link), methods=["POST"]),
             *reading.routes(),
             *Acting(reading, self._bisections, self.live).routes(),
-            *([] if batches is None else batches.routes(self.live)),
-            Route("/{name:path}", self._file, methods=["GET"]),
         ]
+        if batches is not None:
+            routes += batches.routes(self.live)
+        routes.append(Route("/{name:path}", self._file, methods=["GET"]))
         guarded = Starlette(routes=routes)
         self.application: ASGIApp = PageGuard(
             guarded, Names.of(host, port), self.sessions, self._cookie, read_only=read_only, window_key=window_key
         )
 
     def new_link(self) -> str:
-        """An address that opens the page once. What is behind the # is sent to no server, and stands in no log."""
+        """Return an address that opens the page once. Browsers do not send the part after #, so no log contains the secret."""
         return f"{self._address}{LINK}{self.sessions.new_link()}"
 
     def close(self) -> None:
-        """End what is held open for the workspaces. Waits for their Blenders."""
+        """Close everything that is open for the workspaces and batches. This waits for their Blenders."""
         self._bisections.close()
         for workspace in self._workspaces.values():
             workspace.close()
@@ -111,19 +112,19 @@ class Console:
     async def _enter(self, request: Request) -> Response:
         session = self.sessions.enter(text(await fields(request), "link"))
         if session is None:
-            message = "this link was used already, or is too old"
+            message = "this link was already used or has expired"
             return json_response({"error": {"code": "link_used", "message": message, "cure": ANOTHER_LINK}}, 401)
-        # Told this once: whoever has the cookie alone is not told it again.
-        answer = json_response({**await self._told(session), "key": session.key})
+        # Only this answer contains the key, so a client that has only the cookie cannot obtain it.
+        answer = json_response({**await self._overview(session), "key": session.key})
         answer.set_cookie(self._cookie + session.id, session.secret, path="/", httponly=True, samesite="strict")
         return answer
 
     async def _link(self, request: Request) -> Response:
-        """Asked for by the window of this process: the guard knows its key."""
+        """Return a new link to the Blender window of this process. The guard has checked the window's key."""
         return json_response({"link": self.new_link()})
 
     async def _session(self, request: Request) -> Response:
-        return json_response(await self._told(request.scope[SESSION]))
+        return json_response(await self._overview(request.scope[SESSION]))
 
     async def _leave(self, request: Request) -> Response:
         session: Session = request.scope[SESSION]
@@ -132,21 +133,23 @@ class Console:
         answer.delete_cookie(self._cookie + session.id, path="/", httponly=True, samesite="strict")
         return answer
 
-    async def _told(self, session: Session) -> Mapping[str, object]:
-        workspaces = [one.told for one in self._workspaces.values()]
-        batches: Sequence[Mapping[str, str]]
-        if self._batches is None:
-            batches = ()
-        else:
+    async def _overview(self, session: Session) -> Mapping[str, object]:
+        """Return what the page shows first: the session, the workspaces and the batches."""
+        batches: Sequence[Mapping[str, str]] = ()
+        if self._batches is not None:
             batches = await in_thread(self._batches.listed)
-        about = {"session": session.id, "read_only": self._read_only}
-        return {**about, "workspaces": workspaces, "batches": batches}
+        return {
+            "session": session.id,
+            "read_only": self._read_only,
+            "workspaces": [workspace.description for workspace in self._workspaces.values()],
+            "batches": batches,
+        }
 
     async def _file(self, request: Request) -> Response:
-        found = self._files.get(request.path_params["name"] or PAGE)
-        if found is None:
-            return Response("there is nothing here", 404, media_type="text/plain")
-        headers = {"etag": found.etag, "cache-control": "no-cache"}
-        if request.headers.get("if-none-match") == found.etag:
+        file = self._files.get(request.path_params["name"] or PAGE)
+        if file is None:
+            return Response("not found", 404, media_type="text/plain")
+        headers = {"etag": file.etag, "cache-control": "no-cache"}
+        if request.headers.get("if-none-match") == file.etag:
             return Response(status_code=304, headers=headers)
-        return Response(found.content, media_type=found.media_type, headers=headers)
+        return Response(file.content, media_type=file.media_type, headers=headers)

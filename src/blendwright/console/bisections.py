@@ -1,4 +1,4 @@
-"""Searches for the commit that broke a check: one at a time in each workspace, in a Blender of its own, told to the pages as it goes on."""
+"""Searches for the commit that broke a check. Each workspace has at most one running search, with a separate Blender."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from blendwright.values.errors import BlendwrightError, Refusal
 from blendwright.values.faults import Fault
 
 _log = logging.getLogger(__name__)
+# How long closing the console waits for each running search.
 END_SECONDS = 20.0
 EVENT = "bisect"
 
@@ -32,39 +33,40 @@ class _Search:
     cure: str | None = None
     thread: threading.Thread | None = None
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         names = ("expect", "good", "bad", "state", "found", "message", "cure")
         return {**{name: getattr(self, name) for name in names}, "looked": list(self.looked)}
 
 
 class Bisections:
-    """The last search of every workspace, running or ended. From any thread."""
+    """The last search of every workspace, running or ended. Any thread may call the methods."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
         self._searches: dict[str, _Search] = {}
         self._changed = threading.Lock()
 
-    def told(self, workspace: ConsoleWorkspace) -> dict[str, Any]:
-        """What a page shows of the last one; `state` is "none" where there was none."""
+    def last_search(self, workspace: ConsoleWorkspace) -> dict[str, Any]:
+        """Return the last search of a workspace as JSON. Its `state` is "none" if there was no search."""
         search = self._searches.get(workspace.id)
         if search is None:
             return {"state": "none"}
-        return search.told()
+        return search.to_json()
 
     def require_idle(self, workspace: ConsoleWorkspace) -> None:
-        """Raises Refusal while one is running."""
+        """Raise Refusal if a search is running in the workspace."""
         search = self._searches.get(workspace.id)
         if search is not None and search.state == "running":
-            raise Refusal.of(Fault.SCENE_CONFLICT, "a search is running in this workspace", "Wait for it, or stop it.")
+            raise Refusal.of(Fault.SCENE_CONFLICT, "a search already runs in this workspace", "Wait for it or stop it.")
 
     def start(self, workspace: ConsoleWorkspace, expect: str, good: str | None, bad: str) -> dict[str, Any]:
+        """Start a search in a thread and return it as JSON. Raise Refusal if one is running."""
         with self._changed:
             self.require_idle(workspace)
             search = self._searches[workspace.id] = _Search(expect, good, bad)
             search.thread = threading.Thread(target=self._run, args=(workspace, search), name="bisect", daemon=True)
             search.thread.start()
-        return search.told()
+        return search.to_json()
 
     def stop(self, workspace: ConsoleWorkspace) -> None:
         search = self._searches.get(workspace.id)
@@ -72,7 +74,7 @@ class Bisections:
             search.cancel.cancel()
 
     def close(self) -> None:
-        """Stop what runs, and wait for its Blenders."""
+        """Stop all searches and wait for their Blenders."""
         for search in self._searches.values():
             search.cancel.cancel()
         for search in self._searches.values():
@@ -82,10 +84,10 @@ class Bisections:
     def _run(self, workspace: ConsoleWorkspace, search: _Search) -> None:
         def observe(looked: Looked) -> None:
             search.looked.append(looked.to_json())
-            self._live.tell(workspace.id, EVENT, search.told())
+            self._live.tell(workspace.id, EVENT, search.to_json())
 
         try:
-            found = bisect(
+            result = bisect(
                 workspace.directory,
                 search.expect,
                 good=search.good,
@@ -94,14 +96,14 @@ class Bisections:
                 cancel=search.cancel,
                 observe=observe,
             ).to_json()
-            search.found = {name: found[name] for name in ("first_bad", "last_good", "message", "commits", "rebuilds")}
+            search.found = {name: result[name] for name in ("first_bad", "last_good", "message", "commits", "rebuilds")}
             search.state = "found"
         except BlendwrightError as error:
             search.message, search.cure, search.state = error.message, error.cure, "refused"
         except Exception:
-            # An outermost place: the thread ends with it.
+            # The outermost handler of this thread.
             _log.exception("a search of the console failed")
             search.message, search.cure, search.state = "the search failed", "See the log of the console.", "refused"
         if search.cancel.cancelled and search.found is None:
             search.message, search.cure, search.state = "the search was stopped", None, "stopped"
-        self._live.tell(workspace.id, EVENT, search.told())
+        self._live.tell(workspace.id, EVENT, search.to_json())

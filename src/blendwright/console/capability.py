@@ -1,4 +1,4 @@
-"""Registers the capability `console`."""
+"""The registration of the capability `console`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from blendwright.capabilities import Capability, Command
 
 CAPABILITY = Capability(
     name="console",
-    summary="The page in which workspaces and batches are watched and acted in.",
+    summary="A local web page in which you watch workspaces and batches and act in them.",
     commands={
         "ui": Command(
             "console.commands",
             "ui",
-            "Open the console: a page on this machine in which runs and batches are watched, approved, undone and proven.",
+            "Open the console, a page on this machine in which you watch, approve, undo and prove runs and batches.",
         ),
     },
     offers={"server.companion": "console.commands:with_console"},

@@ -1,6 +1,7 @@
-"""Stands in front of the page: Host and Origin, the session, bounded bodies, and what a browser is told to refuse.
+"""The guard in front of the page: it checks Host, Origin and session, limits bodies, and sends security headers to the browser.
 
-Whoever has no session gets the page itself, which holds nothing, and can bring a link. Everything else is refused.
+A client without a session can load the static page, which contains no data, and can exchange a link for a session. The guard refuses
+everything else.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from blendwright.wire.console_door import KEY_HEADER, LINKS
 
 API = "/api/"
 ENTRY = "/api/session"
-# The key of the tab: no form, picture or link of another page can send it, and no cookie brings it along.
+# The header with the key of a browser tab. Forms, pictures and links of other pages cannot send it, and no cookie contains it.
 PAGE_KEY = "x-page-key"
 SESSION = "blendwright.session"
-LARGEST_BODY = 8 * 1024 * 1024
-# Of whoever has no session yet.
-LARGEST_ENTRY = 4 * 1024
+MAX_BODY_BYTES = 8 * 1024 * 1024
+# The limit for clients without a session.
+MAX_ENTRY_BYTES = 4 * 1024
 READING = ("GET", "HEAD")
-# No inline script or style, nothing from elsewhere, no eval, no frames; and no text ever becomes markup (Trusted Types).
+# Forbids inline scripts and styles, foreign content, eval and frames. Trusted Types keep text from becoming markup.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -43,13 +44,14 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=(), usb=(), payment=()",
 }
 CLOSE = {"connection": "close"}
-NO_SESSION = "every tab needs a link of its own, and each is good once"
-ANOTHER_LINK = "Press Enter in the terminal of blendwright ui for a link, or Open Console in Blender's sidebar."
+NO_SESSION = "this tab has no session; every tab needs a separate link, which works once"
+ANOTHER_LINK = "Press Enter in the terminal of blendwright ui for a new link, or use Open Console in Blender's sidebar."
 
 
 class PageGuard:
-    """`cookie` is what the names of its cookies begin with, before the id of the session. `read_only` refuses every act, whoever asks.
-    `window_key` is that of the window which may ask for links; None where there is none."""
+    """The guard of one console. `cookie` is the prefix of its cookies' names, before the id of the session.
+
+    `read_only` refuses every action. `window_key` is the key of the Blender window that may request links, or None."""
 
     def __init__(
         self,
@@ -67,8 +69,8 @@ class PageGuard:
         self._cookie = cookie
         self._read_only = read_only
         self._window_key = window_key
-        self._places = BodyPlaces(LARGEST_BODY)
-        self._entries = BodyPlaces(LARGEST_ENTRY)
+        self._places = BodyPlaces(MAX_BODY_BYTES)
+        self._entries = BodyPlaces(MAX_ENTRY_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -99,57 +101,60 @@ class PageGuard:
         except TooLarge:
             await _error(413, "too_large", "the request is too large")(scope, receive, send)
         except NoPlace:
-            await _error(503, "busy", "too many large requests at once; try again")(scope, receive, send)
+            await _error(503, "busy", "too many large requests at the same time; try again")(scope, receive, send)
 
     def _is_window(self, headers: dict[str, str]) -> bool:
-        given, key = headers.get(KEY_HEADER, ""), self._window_key
-        return key is not None and hmac.compare_digest(given.encode(), key.encode())
+        """Return whether the request carries the key of the window."""
+        sent_key, key = headers.get(KEY_HEADER, ""), self._window_key
+        return key is not None and hmac.compare_digest(sent_key.encode(), key.encode())
 
     def _session(self, headers: dict[str, str]) -> Session | None:
         cookies = cookie_parser(headers.get("cookie", ""))
-        own = {
-            name.removeprefix(self._cookie): value for name, value in cookies.items() if name.startswith(self._cookie)
-        }
-        return self._sessions.find(headers.get(PAGE_KEY, ""), own)
+        secrets: dict[str, str] = {}
+        for name, value in cookies.items():
+            if name.startswith(self._cookie):
+                secrets[name.removeprefix(self._cookie)] = value
+        return self._sessions.find(headers.get(PAGE_KEY, ""), secrets)
 
     def _refusal(self, scope: Scope, headers: dict[str, str], session: Session | None) -> JSONResponse | None:
-        """In this order: names, origin, who it is, and then what it asks for."""
+        """Return the error for a request, or None to accept it. Check names, origin, session and action, in this order."""
         path, method = scope["path"], scope["method"]
         refused = self._names.refused(headers)
         if refused == "host":
-            return _error(421, "wrong_host", "this page does not answer to that Host")
-        # A browser says where a request comes from, also where it sends no Origin.
+            return _error(421, "wrong_host", "the console does not answer to this Host header")
+        # Sec-Fetch-Site names the origin of a request even if the browser sends no Origin.
         if refused == "origin" or not (_same_origin(headers) or _leads_to_page(path, headers)):
-            return _error(403, "wrong_origin", "other pages may not use this one")
+            return _error(403, "wrong_origin", "other pages may not use the console")
         if method not in READING and "origin" not in headers:
-            return _error(403, "wrong_origin", "an act must say which page it comes from")
+            return _error(403, "wrong_origin", "an action needs an Origin header")
         if not path.startswith(API):
             if method in READING:
                 return None
-            return _error(405, "no_act", "there is nothing to do there")
+            return _error(405, "no_act", "this address accepts no actions")
         if path == ENTRY and method == "POST":
             return None
         if path == LINKS:
             if self._is_window(headers):
                 return None
-            return _error(401, "no_window", "no window of this console asks")
+            return _error(401, "no_window", "the request does not come from a window of this console")
         if session is None:
             return _error(401, "no_session", NO_SESSION, ANOTHER_LINK)
         if self._read_only and method not in READING and path != ENTRY:
-            return _error(403, "read_only", "this console was started with --read-only")
+            return _error(403, "read_only", "the console was started with --read-only")
         return None
 
 
 def _same_origin(headers: dict[str, str]) -> bool:
-    """Whether the browser says that it comes from the page itself, or from the person; what is no browser says nothing."""
+    """Return whether the browser reports that the page itself or the user made the request. Other clients send no such header."""
     return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
 
 
 def _leads_to_page(path: str, headers: dict[str, str]) -> bool:
-    """Whether something outside leads the person to the page, as the file does that a window opens. The page itself holds nothing, and
-    goes into no frame."""
-    asked = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
-    return path == "/" and asked == ("navigate", "document")
+    """Return whether a foreign page or file navigates to the static page, as the file does that a window opens.
+
+    This is harmless: the static page contains no data, and the headers forbid frames."""
+    destination = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
+    return path == "/" and destination == ("navigate", "document")
 
 
 def _with_headers(send: Send) -> Send:

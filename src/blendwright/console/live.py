@@ -1,6 +1,6 @@
-"""What happens in workspaces and batches, told to every page that is open: a thread follows each, and every page has a queue.
+"""Live events of workspaces and batches for all open pages. One thread follows each workspace or batch, and every page has a queue.
 
-Also what another process does is seen: a run of `blendwright run`, or of a server, is followed by what it commits.
+The threads follow what is committed, so pages also show the work of other processes, such as `blendwright run` or a server.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any, Protocol
 
 import orjson
 
-# A page that does not read falls out; it asks for everything anew when it comes back.
-MOST_QUEUED = 512
-MOST_PAGES = 24
-# Something is sent this often, so that a page that is gone is noticed.
+# A page that reads too slowly loses its stream. It loads everything again when it reconnects.
+MAX_QUEUED_EVENTS = 512
+MAX_PAGES = 24
+# Time between two messages that keep a stream open and detect closed pages.
 HEARTBEAT_SECONDS = 15.0
-STILL_HERE = b": still here\n\n"
+HEARTBEAT = b": still here\n\n"
 
 Message = bytes | None
-# An event by its name, and what is told of it.
+# A function that sends an event, by its name, with its data.
 Tell = Callable[[str, Mapping[str, Any]], None]
 
 
 class Followed(Protocol):
-    """What can be looked on at. `follow` tells until it has ended, in a thread of its own."""
+    """A workspace or batch that pages can follow. `follow` sends its events in a separate thread until `ended` is set."""
 
     @property
     def id(self) -> str: ...
@@ -35,7 +35,9 @@ class Followed(Protocol):
 
 
 class Live:
-    """Pages and followers. `listen` is for the event loop, `tell` for any thread."""
+    """The open pages and the threads that follow workspaces and batches.
+
+    Call `listen` in the event loop. Any thread may call `tell`."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -44,11 +46,11 @@ class Live:
         self._closed = False
 
     async def listen(self, followed: Followed, session: str) -> AsyncGenerator[bytes]:
-        """Events of one workspace or batch as a stream, until the page leaves, its session is over or the console ends."""
+        """Yield the events of one workspace or batch until the page leaves, its session ends or the console closes."""
         self._loop = asyncio.get_running_loop()
-        queue: asyncio.Queue[Message] = asyncio.Queue(MOST_QUEUED)
+        queue: asyncio.Queue[Message] = asyncio.Queue(MAX_QUEUED_EVENTS)
         pages = self._pages.setdefault(followed.id, {})
-        if self._closed or sum(map(len, self._pages.values())) >= MOST_PAGES:
+        if self._closed or sum(map(len, self._pages.values())) >= MAX_PAGES:
             return
         pages[queue] = session
         if followed.id not in self._followers:
@@ -56,22 +58,24 @@ class Live:
             follow = partial(followed.follow, ended, partial(self.tell, followed.id))
             threading.Thread(target=follow, name="follower", daemon=True).start()
         try:
-            yield STILL_HERE
+            yield HEARTBEAT
             while True:
                 try:
                     message = await asyncio.wait_for(queue.get(), HEARTBEAT_SECONDS)
                 except TimeoutError:
-                    message = STILL_HERE
+                    message = HEARTBEAT
                 if message is None:
                     return
                 yield message
         finally:
             pages.pop(queue, None)
-            if not pages and (ended := self._followers.pop(followed.id, None)) is not None:
-                ended.set()
+            if not pages:
+                follower_ended = self._followers.pop(followed.id, None)
+                if follower_ended is not None:
+                    follower_ended.set()
 
     def tell(self, id: str, event: str, data: Mapping[str, Any]) -> None:
-        """Send an event to every page of a workspace or batch."""
+        """Send an event to every page that follows a workspace or batch."""
         if self._loop is not None and not self._closed:
             message = b"event: " + event.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"
             with contextlib.suppress(RuntimeError):  # the loop has ended
@@ -79,20 +83,22 @@ class Live:
 
     def _put(self, id: str, message: Message) -> None:
         for queue in tuple(self._pages.get(id, ())):
-            full = queue.qsize() >= MOST_QUEUED - 1
-            if full:
+            if queue.qsize() >= MAX_QUEUED_EVENTS - 1:
                 del self._pages[id][queue]
-            queue.put_nowait(None if full else message)
+                queue.put_nowait(None)
+            else:
+                queue.put_nowait(message)
 
     def end_streams(self, session: str) -> None:
-        """Nothing more is told to the pages of a session that is over. In the event loop."""
+        """End the streams of a session. Call it in the event loop."""
         for pages in self._pages.values():
-            for queue in [queue for queue, whose in pages.items() if whose == session]:
-                del pages[queue]
-                queue.put_nowait(None)
+            for queue, owner in tuple(pages.items()):
+                if owner == session:
+                    del pages[queue]
+                    queue.put_nowait(None)
 
     def close(self) -> None:
-        """End every stream. In the event loop."""
+        """End every stream. Call it in the event loop."""
         self._closed = True
         for id in tuple(self._pages):
             self._put(id, None)

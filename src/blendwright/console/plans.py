@@ -1,4 +1,4 @@
-"""Runs of plans as the page shows them: what is to be done, what waits for what, and how far it is."""
+"""Runs of plans for the page: their operations, the dependencies between them, and their progress."""
 
 from __future__ import annotations
 
@@ -20,8 +20,15 @@ from blendwright.workspace.run_records import RunRecord, run_record
 
 
 def run_summary(workspace: Path, record: RunRecord) -> dict[str, Any]:
+    """Return one run as a line of a list."""
     report = record.report
-    counts = Counter[str](one["status"] for one in (() if report is None else report["operations"]))
+    counts = Counter[str]()
+    run_ms: float | None = None
+    is_repairable = False
+    if report is not None:
+        counts.update(operation["status"] for operation in report["operations"])
+        run_ms = report["timings"].get("run_ms")
+        is_repairable = bool(report["repair"]) and record.document is not None
     return {
         "id": record.id,
         "request": record.request_id,
@@ -31,50 +38,56 @@ def run_summary(workspace: Path, record: RunRecord) -> dict[str, Any]:
         "operations": len(record.operations),
         "state": _state(workspace, record),
         "counts": dict(counts),
-        "ms": None if report is None else report["timings"].get("run_ms"),
-        "repairable": report is not None and bool(report["repair"]) and record.document is not None,
+        "ms": run_ms,
+        "repairable": is_repairable,
     }
 
 
 def run_details(workspace: Path, id: str) -> dict[str, Any]:
-    """With everything that became of its operations so far. Raises Refusal for a run that is not kept."""
+    """Return one run with the current state of all its operations. Raise Refusal if the run is no longer stored."""
     record = run_record(workspace, id)
     if record is None:
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, "that run is not kept any more", "Choose another one.")
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, "this run is no longer stored", "Choose another run.")
     hidden = load_policy(workspace).policy.audit.redact
-    arguments = {
-        one["operation_id"]: redacted(one["args"], hidden) for one in (record.document or {}).get("operations", ())
-    }
+    arguments: dict[str, Any] = {}
+    for operation in (record.document or {}).get("operations", ()):
+        arguments[operation["operation_id"]] = redacted(operation["args"], hidden)
+
     states = _states(workspace, record)
+    operations: list[dict[str, Any]] = []
+    for operation in record.operations:
+        id, waiting = operation["id"], {"status": "waiting"}
+        operations.append({**operation, "args": arguments.get(id), **states.get(id, waiting)})
+
+    program: dict[str, Any] | None = None
     programs = programs_of(workspace, record.request_id)
+    if programs:
+        program = {"text": programs[-1].program, "params": redacted(programs[-1].params, hidden)}
     report = record.report or {}
     return {
         **run_summary(workspace, record),
-        "operations": [
-            {**one, "args": arguments.get(one["id"]), **states.get(one["id"], {"status": "waiting"})}
-            for one in record.operations
-        ],
+        "operations": operations,
         "findings": report.get("findings", []),
         "repair": report.get("repair", []),
         "notes": report.get("notes", []),
-        "program": None
-        if not programs
-        else {"text": programs[-1].program, "params": redacted(programs[-1].params, hidden)},
+        "program": program,
         "repeatable": record.document is not None,
     }
 
 
-def asked_in(record: RunRecord, asked: ApprovalRequest) -> bool:
-    """Whether it was this run that asked: other plans may have the same request id. The journal gives a question one id for each hash of
-    an operation, and the finding of the run names it."""
-    if record.report is None or record.request_id != asked.request_id:
+def asked_in(record: RunRecord, request: ApprovalRequest) -> bool:
+    """Return whether this run made an approval request.
+
+    Several plans may have the same request id. Therefore one finding of the run must contain the approval's id."""
+    if record.report is None or record.request_id != request.request_id:
         return False
-    return any(
-        finding.get("rule") == "approval_missing" and f" approve {asked.id} " in (finding["cure"] or "")
-        for one in record.report["operations"]
-        if one["id"] == asked.operation_id
-        for finding in one["findings"]
-    )
+    for operation in record.report["operations"]:
+        if operation["id"] != request.operation_id:
+            continue
+        for finding in operation["findings"]:
+            if finding.get("rule") == "approval_missing" and f" approve {request.id} " in (finding["cure"] or ""):
+                return True
+    return False
 
 
 def _state(workspace: Path, record: RunRecord) -> str:
@@ -87,14 +100,18 @@ def _state(workspace: Path, record: RunRecord) -> str:
 
 
 def _states(workspace: Path, record: RunRecord) -> dict[str, Mapping[str, Any]]:
-    """By operation. While it runs, what the audit has of it."""
+    """Return the state of each operation by id. During a run, take it from the audit."""
+    states: dict[str, Mapping[str, Any]] = {}
     if record.report is not None:
-        ended: Sequence[Mapping[str, Any]] = record.report["operations"]
-        return {
-            one["id"]: {**{name: one[name] for name in ("status", "fault", "message", "findings", "blocked", "commit")},
-                        "ms": round(sum(one["timings"].values()), 3)}
-            for one in ended
-        }  # fmt: skip
-    since = datetime.fromtimestamp(record.started, UTC).isoformat().replace("+00:00", "Z")
-    told = audit_of_request(workspace, record.request_id)
-    return {one["operation"]: one for one in told if one["time"] >= since[:23]}
+        names = ("status", "fault", "message", "findings", "blocked", "commit")
+        operations: Sequence[Mapping[str, Any]] = record.report["operations"]
+        for operation in operations:
+            state = {name: operation[name] for name in names}
+            states[operation["id"]] = {**state, "ms": round(sum(operation["timings"].values()), 3)}
+        return states
+
+    started = datetime.fromtimestamp(record.started, UTC).isoformat().replace("+00:00", "Z")
+    for entry in audit_of_request(workspace, record.request_id):
+        if entry["time"] >= started[:23]:
+            states[entry["operation"]] = entry
+    return states

@@ -1,4 +1,4 @@
-"""What every answer of the console has in common: JSON, errors as data with their cure, work in threads, and numbers from addresses."""
+"""Helpers for all endpoints of the console: JSON answers, errors as data with a fix, work in threads, and numbers in URLs."""
 
 from __future__ import annotations
 
@@ -31,25 +31,29 @@ def json_response(data: Any, status: int = 200) -> Response:
 
 
 def error_response(error: BlendwrightError) -> Response:
-    """409 for what was refused, 423 where another process holds the workspace, 404 for what is not there, 500 for a broken promise."""
-    if isinstance(error, Refusal):
-        findings = [finding.to_json() for finding in error.findings]
-    else:
-        findings = []
+    """Return the answer for an error.
+
+    Its status is 404 for a missing target, 409 for other refusals, 423 if another process holds the workspace, and 500 otherwise."""
+    findings: list[dict[str, Any]] = []
     code, status = "failed", 500
     if isinstance(error, Refusal):
+        findings = [finding.to_json() for finding in error.findings]
         fault = error.findings[0].fault
-        code, status = RENDERINGS[fault].core, 404 if fault is Fault.TARGET_NOT_FOUND else 409
+        code, status = RENDERINGS[fault].core, 409
+        if fault is Fault.TARGET_NOT_FOUND:
+            status = 404
     elif isinstance(error, EnvironmentUnfit):
-        code, status = ("in_use", 423) if "holder" in error.details else ("environment_unfit", 409)
+        code, status = "environment_unfit", 409
+        if "holder" in error.details:
+            code, status = "in_use", 423
     elif isinstance(error, RebuildFailed):
         code, status = "rebuild_failed", 409
-    about = {"code": code, "message": error.message, "cure": error.cure, "findings": findings}
-    return json_response({"error": about, "holder": error.details.get("holder")}, status)
+    document = {"code": code, "message": error.message, "cure": error.cure, "findings": findings}
+    return json_response({"error": document, "holder": error.details.get("holder")}, status)
 
 
 def answering(endpoint: Endpoint) -> Endpoint:
-    """An endpoint whose errors become answers."""
+    """Return an endpoint that answers with an error document instead of raising."""
 
     @wraps(endpoint)
     async def answer(request: Request) -> Response:
@@ -58,52 +62,58 @@ def answering(endpoint: Endpoint) -> Endpoint:
         except BlendwrightError as error:
             return error_response(error)
         except (CancelledError, asyncio.CancelledError):
-            return json_response(
-                {"error": {"code": "dropped", "message": "others came first", "cure": "Ask again."}}, 503
-            )
+            dropped = {
+                "code": "dropped",
+                "message": "the console dropped this request for newer ones",
+                "cure": "Try again.",
+            }
+            return json_response({"error": dropped}, 503)
         except HTTPException:
             raise
         except Exception:
-            # An outermost place: a page is never shown a stack trace.
+            # The outermost handler: the page must never show a stack trace.
             _log.exception("a request of the console failed")
-            message = "this is a defect of the console; its log says more"
+            message = "this is a defect of the console; its log contains the details"
             return json_response({"error": {"code": "internal_error", "message": message, "cure": None}}, 500)
 
     return answer
 
 
 async def in_thread(work: Callable[..., T], *args: Any, **options: Any) -> T:
+    """Run a function in a thread and return its result."""
     return await anyio.to_thread.run_sync(partial(work, *args, **options))
 
 
 async def ended(future: Future[T]) -> T:
-    """What work in another thread came to; whoever leaves meanwhile does not stop it."""
+    """Return the result of work in another thread. The work continues if the client disconnects."""
     return await asyncio.shield(asyncio.wrap_future(future))
 
 
 def number(text: str | None, *, least: int = 0, most: int = LARGEST_NUMBER, otherwise: int | None = None) -> int:
-    """A whole number of an address. Raises Refusal."""
+    """Return a whole number from a URL, or `otherwise` if it is missing. Raise Refusal unless it is from `least` to `most`."""
     if text is None and otherwise is not None:
         return otherwise
-    digits = text is not None and text.isascii() and text.isdigit() and len(text) <= len(str(most))
-    if text is None or not digits or not least <= int(text) <= most:
-        raise Refusal.of(Fault.ARGS_INVALID, f"a number from {least} to {most} is needed", "Load the page again.")
-    return int(text)
+    if text is not None and text.isascii() and text.isdigit() and len(text) <= len(str(most)):
+        value = int(text)
+        if least <= value <= most:
+            return value
+    message = f"the address must contain a number from {least} to {most}"
+    raise Refusal.of(Fault.ARGS_INVALID, message, "Load the page again.")
 
 
 async def fields(request: Request) -> dict[str, Any]:
-    """The body of an act: a JSON object. Raises Refusal."""
-    found, findings = await in_thread(read_json, await request.body())
+    """Return the JSON object in the body of an action. Raise Refusal if the body is something else."""
+    body, findings = await in_thread(read_json, await request.body())
     if findings:
         raise Refusal(findings)
-    if not isinstance(found, dict):
-        raise Refusal.of(Fault.SCHEMA_INVALID, "an act is a JSON object")
-    return cast("dict[str, Any]", found)
+    if not isinstance(body, dict):
+        raise Refusal.of(Fault.SCHEMA_INVALID, "the body of an action must be a JSON object")
+    return cast("dict[str, Any]", body)
 
 
 def text(values: dict[str, Any], name: str, most: int = 1000) -> str:
-    """A text of the body of an act. Raises Refusal."""
-    found = values.get(name)
-    if not isinstance(found, str) or not 0 < len(found) <= most:
-        raise Refusal.of(Fault.ARGS_INVALID, f"'{name}' is a text of up to {most} signs")
-    return found
+    """Return a string field of an action's body. Raise Refusal if it is missing, empty or longer than `most` characters."""
+    value = values.get(name)
+    if not isinstance(value, str) or not 0 < len(value) <= most:
+        raise Refusal.of(Fault.ARGS_INVALID, f"'{name}' must be a string of 1 to {most} characters")
+    return value

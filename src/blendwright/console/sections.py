@@ -1,4 +1,4 @@
-"""What another capability can add to the console: batches, with their routes and their part of the page."""
+"""The interface through which another capability adds batches to the console, with their routes and their part of the page."""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ class OpenBatches(Protocol):
     def routes(self, live: Live) -> list[Route]: ...
 
     def listed(self) -> Sequence[Mapping[str, str]]:
-        """What the page shows of each. May read from a database."""
+        """Return a description of each batch for the page. This may read from a database."""
         ...
 
     def close(self) -> None: ...
 
 
 class BatchSection(Protocol):
+    """The operations of the batch section."""
+
     def is_batch(self, directory: Path) -> bool:
-        """Whether a directory has the results of a batch."""
+        """Return whether a directory contains the results of a batch."""
         ...
 
     def is_shared(self, place: str) -> bool:
-        """Whether this is the URL of outputs that several machines share."""
+        """Return whether a location is the URL of outputs that several machines share."""
         ...
 
     def identity(self, directory: Path) -> Hashable:
-        """Equal for two paths of the same batch. Raises Refusal where there is no batch."""
+        """Return a value that is equal for two paths of the same batch. Raise Refusal if there is no batch."""
         ...
 
     def open(self, directories: Sequence[Path], engine: str | None, places: Sequence[str]) -> OpenBatches:
-        """Raises Refusal where there is no batch, and EnvironmentUnfit where the database does not answer."""
+        """Open batches for one console. Raise Refusal if a batch is missing, EnvironmentUnfit if the database does not answer."""
         ...
 
 

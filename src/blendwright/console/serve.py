@@ -1,17 +1,17 @@
-"""Running a console: by itself until a signal ends it, or beside a server that has the workspace."""
+"""Functions that run a console: alone until a signal stops it, or next to a server that holds the workspace."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import signal
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Hashable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
 from blendwright.console.application import Console, address_of
-from blendwright.console.sections import BATCHES, BatchSection
+from blendwright.console.sections import BATCHES, BatchSection, OpenBatches
 from blendwright.console.workspaces import Acting, ConsoleWorkspace
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
@@ -26,12 +26,12 @@ OnLink = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSettings:
-    """`any_address`: a host that others can reach was asked for by name. `on_link` is told every link that is made."""
+    """The settings of a console. `any_address` confirms a host that other machines can reach. `on_link` receives every new link."""
 
     workspaces: tuple[Path, ...]
     batches: tuple[Path, ...] = ()
     engine: str | None = None
-    """The database of a fleet, whose batches are shown too: all of them, or those of `places`."""
+    """The address of a fleet's database, whose batches the console shows: all of them, or those in `places`."""
     places: tuple[str, ...] = ()
     host: str = "127.0.0.1"
     port: int = 0
@@ -40,41 +40,40 @@ class ConsoleSettings:
     blender: str | None = None
     on_link: OnLink = lambda _: None
     window_key: str | None = field(default=None, repr=False)
-    """With which a window that is attached to this process may ask for links."""
+    """The key with which the Blender window of this process may request links."""
 
 
 def make_console(settings: ConsoleSettings, acting: Acting | None = None) -> Console:
-    """Raises Refusal for a host that others can reach and nobody asked for, for the same place twice, and where there is no batch;
-    EnvironmentUnfit where there is no workspace, or the database of a fleet does not answer."""
+    """Return a console with these settings.
+
+    Raise Refusal for a reachable host without `any_address`, a location that occurs twice, or a missing batch. Raise EnvironmentUnfit for
+    a missing workspace, or if the database of a fleet does not answer."""
     if settings.host not in LOOPBACK and not settings.any_address:
-        message = f"{settings.host} can be reached by others, and the console has no encryption of its own"
-        cure = "Leave --host out, or give --any-address too where that is meant."
-        raise Refusal.of(Fault.POLICY_BLOCKED, message, cure)
+        message = f"other machines can reach {settings.host}, and the console does not encrypt its traffic"
+        fix = "Leave out --host, or confirm it with --any-address."
+        raise Refusal.of(Fault.POLICY_BLOCKED, message, fix)
+
     directories = [workspace_directory(path) for path in settings.workspaces]
-    if settings.batches or settings.places or settings.engine:
-        section = batch_section()
-    else:
-        section = None
     for directory in directories:
         if acting is None and not is_workspace(directory):
-            raise EnvironmentUnfit(
-                f"{directory} is not a workspace", cure="Name another directory, or start one: blendwright new."
-            )
-    if section is None:
-        batches = []
-    else:
-        batches = [section.identity(path) for path in settings.batches]
-    named = [*directories, *batches, *settings.places]
-    if len(set(named)) != len(named):
-        raise Refusal.of(Fault.ARGS_INVALID, "a workspace or batch is named twice", "Name each once.")
-    if section is None:
-        shown = None
-    else:
-        shown = section.open(settings.batches, settings.engine, settings.places)
-    workspaces = [ConsoleWorkspace(one, blender=settings.blender, acting=acting) for one in directories]
+            fix = "Choose another directory, or create a workspace: blendwright new."
+            raise EnvironmentUnfit(f"{directory} is not a workspace", cure=fix)
+
+    section: BatchSection | None = None
+    identities: list[Hashable] = [*directories, *settings.places]
+    if settings.batches or settings.places or settings.engine:
+        section = batch_section()
+        identities += [section.identity(path) for path in settings.batches]
+    if len(set(identities)) != len(identities):
+        raise Refusal.of(Fault.ARGS_INVALID, "a workspace or batch occurs twice", "Name each one once.")
+
+    batches: OpenBatches | None = None
+    if section is not None:
+        batches = section.open(settings.batches, settings.engine, settings.places)
+    workspaces = [ConsoleWorkspace(path, blender=settings.blender, acting=acting) for path in directories]
     return Console(
         workspaces,
-        shown,
+        batches,
         settings.host,
         settings.port,
         read_only=settings.read_only,
@@ -83,24 +82,24 @@ def make_console(settings: ConsoleSettings, acting: Acting | None = None) -> Con
 
 
 def batch_section() -> BatchSection:
-    """Raises Refusal where the package is not installed."""
+    """Return the batch section of the console. Raise Refusal if the package for batches is not installed."""
     section = BATCHES.offer()
     if section is None:
         message = "this installation has no batches"
-        raise Refusal.of(Fault.ARGS_INVALID, message, "Leave --batch and --engine out.")
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Leave out --batch and --engine.")
     return section
 
 
 async def serve_console(settings: ConsoleSettings, *, again: TextIO | None = None) -> signal.Signals | None:
-    """Serve until a signal asks to end; returns that signal. A line on `again`, a terminal, asks for another link."""
+    """Serve until a signal requests the end, and return that signal. Every line on `again`, a terminal, prints another link."""
     settings = with_port(settings)
     console = make_console(settings)
 
-    def tell_link(_: object = None) -> None:
+    def show_link(_: object = None) -> None:
         settings.on_link(console.new_link())
 
     if again is not None:
-        _on_lines(again, tell_link)
+        _on_lines(again, show_link)
     with shutdown_on_signals() as shutdown:
         try:
             await listen(
@@ -108,7 +107,7 @@ async def serve_console(settings: ConsoleSettings, *, again: TextIO | None = Non
                 settings.host,
                 settings.port,
                 shutdown.on_request,
-                on_listening=tell_link,
+                on_listening=show_link,
                 on_end=console.live.close,
             )
         finally:
@@ -117,36 +116,36 @@ async def serve_console(settings: ConsoleSettings, *, again: TextIO | None = Non
 
 
 def with_port(settings: ConsoleSettings) -> ConsoleSettings:
-    """The page knows its own address, so a port that may be any is chosen before."""
+    """Return settings with a free port instead of 0, because the page must know its address before it is served."""
     if settings.port:
         return settings
     return replace(settings, port=free_port(settings.host))
 
 
 def door_of(settings: ConsoleSettings) -> ConsoleDoor | None:
-    """How a window gets into this console, whose port is chosen; None where no window may."""
+    """Return the address and key with which a window opens this console, or None without a key. The settings must have a port."""
     if settings.window_key is None:
         return None
     return ConsoleDoor(address_of(settings.host, settings.port), settings.window_key)
 
 
-def _on_lines(source: TextIO, tell: Callable[[], None]) -> None:
-    """Call something for every line that comes; a source that has ended is left alone."""
+def _on_lines(source: TextIO, on_line: Callable[[], None]) -> None:
+    """Call `on_line` for every line of `source` until it ends."""
     loop = asyncio.get_running_loop()
 
     def read() -> None:
         if source.readline():
-            tell()
+            on_line()
         else:
             loop.remove_reader(source)
 
-    with contextlib.suppress(OSError, NotImplementedError):  # what is no terminal, and systems without this
+    with contextlib.suppress(OSError, NotImplementedError):  # not a terminal, or a system that cannot watch one
         loop.add_reader(source, read)
 
 
 @contextlib.asynccontextmanager
 async def console_beside(settings: ConsoleSettings, acting: Acting) -> AsyncGenerator[None]:
-    """A console for as long as the context lasts, of a process that has the workspace itself: `acting` does what a person asks for."""
+    """Run a console while the context is active, in a process that holds the workspace. `acting` performs the person's actions."""
     settings = with_port(settings)
     console = make_console(settings, acting)
     ends: list[Callable[[], None]] = []

@@ -1,8 +1,7 @@
-"""Who may use the page: a link that is good once becomes a session of one tab, which a cookie and a key stand for together. In memory
-alone: all of it ends with the process.
+"""The sessions of the page. A link, which works once, starts the session of one browser tab. Sessions exist only in memory.
 
-A browser sends a cookie to every port of a host, so to whoever listens there; the key is kept by the tab, for the origin of the page alone.
-The id of a session is for the audit, and opens nothing."""
+A session needs a cookie and a key. A browser sends the cookie to every port of the host, so other programs can read it there. The tab
+keeps the key for the page's origin only. The id of a session appears in the audit and gives no access."""
 
 from __future__ import annotations
 
@@ -12,17 +11,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-# A link that nobody used is over then; another one is made on request.
+# An unused link expires after this time.
 LINK_SECONDS = 15 * 60.0
-# A page that is closed says nothing: a session is over when nothing came for so long.
+# A closed page sends no message, so a session expires after this time without requests.
 IDLE_SECONDS = 12 * 3600.0
-MOST_SESSIONS = 16
-MOST_LINKS = 8
+MAX_SESSIONS = 16
+MAX_LINKS = 8
 
 
 @dataclass(slots=True)
 class Session:
-    """`id` is told, `secret` is in the cookie, `key` in a header of every request."""
+    """A session of one tab. `id` is public, `secret` is the value of the cookie, and `key` is a header of every request."""
 
     id: str
     secret: str
@@ -31,7 +30,7 @@ class Session:
 
 
 class Sessions:
-    """Links and sessions. For one event loop. `on_end` is told every session that is over, whatever ended it."""
+    """The links and sessions of a console, for one event loop. `on_end` receives every session that ends, for whatever reason."""
 
     def __init__(
         self, now: Callable[[], float] = time.monotonic, *, on_end: Callable[[Session], None] = lambda _: None
@@ -42,27 +41,30 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
 
     def new_link(self) -> str:
-        """A secret for the address of the page, good once."""
+        """Return a new secret for the page's address, which works once."""
         link = secrets.token_urlsafe(24)
-        self._links = dict([*self._links.items(), (link, self._now() + LINK_SECONDS)][-MOST_LINKS:])
+        self._links[link] = self._now() + LINK_SECONDS
+        while len(self._links) > MAX_LINKS:
+            del self._links[next(iter(self._links))]
         return link
 
     def enter(self, link: str) -> Session | None:
-        """The session that a link becomes. None where there is no such link, any more."""
-        known = next((one for one in self._links if _same(one, link)), None)
-        if known is None or self._links.pop(known) < self._now():
+        """Exchange a link for a session. Return None if the link is unknown, used or expired."""
+        stored_link = next((candidate for candidate in self._links if _same(candidate, link)), None)
+        if stored_link is None or self._links.pop(stored_link) < self._now():
             return None
         secret, key = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         session = Session(secrets.token_hex(6), secret, key, self._now())
         self._sessions[session.id] = session
-        while len(self._sessions) > MOST_SESSIONS:
-            self.leave(min(self._sessions.values(), key=lambda one: one.seen))
+        while len(self._sessions) > MAX_SESSIONS:
+            self.leave(min(self._sessions.values(), key=lambda candidate: candidate.seen))
         return session
 
     def find(self, key: str, cookies: Mapping[str, str]) -> Session | None:
-        """The session of a key, which is in use with that. `cookies` are by the id of the session that each is for: one without the
-        other is nothing."""
-        session = next((one for one in self._sessions.values() if _same(one.key, key)), None)
+        """Return the session with this key and the matching cookie, or None. Its idle time starts again.
+
+        `cookies` are the values of the page's cookies by session id."""
+        session = next((candidate for candidate in self._sessions.values() if _same(candidate.key, key)), None)
         if session is None or not _same(session.secret, cookies.get(session.id, "")):
             return None
         if session.seen + IDLE_SECONDS < self._now():
@@ -76,5 +78,5 @@ class Sessions:
             self._on_end(session)
 
 
-def _same(secret: str, given: str) -> bool:
-    return hmac.compare_digest(secret.encode(), given.encode())
+def _same(secret: str, candidate: str) -> bool:
+    return hmac.compare_digest(secret.encode(), candidate.encode())

@@ -1,4 +1,4 @@
-"""The workspaces that one console shows, each with what is held open for it: a Blender to look with, pictures, and who acts in it."""
+"""The workspaces of a console, each with a Blender for reading, a cache of pictures, and a way to act in it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from blendwright.workspace.opening import open_existing
 
 T = TypeVar("T")
 POLL_SECONDS = 0.12
-# How work is done in a workspace that this very process holds; None where it is opened for each act.
+# A function that performs an action in the workspace that this process holds. None: each action opens the workspace.
 Acting = Callable[[Callable[[OpenScene], Any]], Any]
 
 
 class ConsoleWorkspace:
-    """`id` is its name in addresses: a person never types it, and it says nothing."""
+    """A workspace in the console. `id` is its name in URLs, which reveals nothing about its path."""
 
     def __init__(self, directory: Path, *, blender: str | None = None, acting: Acting | None = None) -> None:
         self.directory = directory.resolve()
@@ -37,21 +37,21 @@ class ConsoleWorkspace:
 
     @property
     def name(self) -> str:
-        """What a person knows it by: a directory named .blendwright is the one beside the project."""
-        own = self.directory.name
-        if own.startswith("."):
+        """Return the name for a person. A hidden directory, such as .blendwright, has the name of its parent."""
+        directory_name = self.directory.name
+        if directory_name.startswith("."):
             return self.directory.parent.name
-        return own
+        return directory_name
 
     @property
-    def told(self) -> dict[str, str]:
-        """What the page is told of it."""
+    def description(self) -> dict[str, str]:
+        """Return the description of this workspace for the page."""
         return {"id": self.id, "name": self.name, "directory": str(self.directory)}
 
     def follow(self, ended: threading.Event, tell: Tell) -> None:
-        """Tell what is committed, by whichever process."""
+        """Send everything that any process commits, until `ended` is set."""
         while not ended.is_set():
-            # A journal that cannot be read now, or is not there any more, may be there later.
+            # A journal that is unreadable or missing now may come back later.
             with contextlib.suppress(BlendwrightError), contextlib.closing(JournalFollower(self.directory)) as follower:
                 while not ended.wait(POLL_SECONDS):
                     changes = follower.poll()
@@ -60,7 +60,7 @@ class ConsoleWorkspace:
             ended.wait(1.0)
 
     def act(self, work: Callable[[OpenScene], T]) -> T:
-        """Do something in the workspace. Raises EnvironmentUnfit, with its holder, where another process has it."""
+        """Perform an action in the workspace and return its result. Raise EnvironmentUnfit if another process holds the workspace."""
         if self._acting is not None:
             return self._acting(work)
         with self._acts, self._opened() as opened:

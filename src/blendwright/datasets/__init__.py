@@ -1,1 +1,1 @@
-"""Data sets for training, written from annotated cases: COCO, BOP and WebDataset. Needs neither Blender nor NumPy."""
+"""Training data sets in the formats COCO, BOP and WebDataset, written from annotated cases. Needs neither Blender nor NumPy."""

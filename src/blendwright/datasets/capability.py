@@ -1,4 +1,4 @@
-"""Registers the capability `datasets`."""
+"""The registration of the capability `datasets`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from blendwright.capabilities import Capability
 
 CAPABILITY = Capability(
     name="datasets",
-    summary="Data sets for training, written from the annotated cases of a batch.",
+    summary="Write training data sets from the annotated cases of a batch.",
     offers={"batch.commands": "datasets.commands:COMMAND"},
     needs=("batch",),
     examples={

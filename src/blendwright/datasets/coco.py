@@ -1,9 +1,10 @@
-"""COCO: `images/` and `annotations/instances.json`. Its parts are lines of JSON until all are there; then it is written in one go."""
+"""The COCO format: `images/` and `annotations/instances.json`. Parts are files of JSON lines; the last step assembles the document."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,20 +21,21 @@ INSTANCES = Path("annotations", "instances.json")
 
 
 class CocoWriter:
-    """Instances that are seen; ids of pictures and annotations are counted in the order of cases."""
+    """A writer of COCO data sets. It writes visible instances; ids of pictures and annotations follow the order of the cases."""
 
     def __init__(self, target: Path, categories: list[AnnotatedCategory], pictures_per_unit: int) -> None:
         self._target = target
         self._categories = categories
         self._numbers = {category.name: category.id for category in categories}
         self._keypoints = {category.name: bool(category.keypoints) for category in categories}
-        self._size = pictures_per_unit
+        self._pictures_per_unit = pictures_per_unit
 
     def write(self, cases: Cases, ledger: Ledger) -> None:
+        """Write all parts that the ledger does not contain, assemble the document, and remove parts of cases that no longer exist."""
         for folder in (IMAGES, PARTS, INSTANCES.parent):
             (self._target / folder).mkdir(exist_ok=True)
         count = 0
-        for unit in units_of(samples(cases), self._size):
+        for unit in units_of(samples(cases), self._pictures_per_unit):
             if not ledger.has(unit) or not self._part(unit.number).exists():
                 self._write_unit(unit)
                 ledger.add(unit)
@@ -48,7 +50,7 @@ class CocoWriter:
         return self._target / PARTS / f"{number:06d}.jsonl"
 
     def _forget(self, number: int) -> None:
-        """Remove the pictures of a part that was made of other cases than there are now."""
+        """Remove the pictures of an earlier version of a part, which may come from other cases."""
         if self._part(number).exists():
             for line in self._part(number).read_bytes().splitlines():
                 (self._target / IMAGES / orjson.loads(line)["image"]["file_name"]).unlink(missing_ok=True)
@@ -64,41 +66,49 @@ class CocoWriter:
     def _line(self, sample: Sample) -> dict[str, Any]:
         picture = sample.picture
         image = {"file_name": f"{sample.key}.png", "width": picture.width, "height": picture.height}
-        seen = [self._annotation(sample, each) for each in picture.instances if each.box_visible is not None]
-        return {"image": image, "annotations": seen}
+        visible = [instance for instance in picture.instances if instance.box_visible is not None]
+        return {"image": image, "annotations": [self._annotation(sample, instance) for instance in visible]}
 
     def _annotation(self, sample: Sample, instance: AnnotatedInstance) -> dict[str, Any]:
         name = sample.category(instance)
         mask = instance.mask_visible
-        made: dict[str, Any] = {
+        segmentation: dict[str, Any] | None = None
+        if mask is not None:
+            segmentation = {"size": list(mask.size), "counts": coco_counts(mask.counts)}
+        annotation: dict[str, Any] = {
             "category_id": self._numbers[name],
-            "segmentation": None if mask is None else {"size": list(mask.size), "counts": coco_counts(mask.counts)},
+            "segmentation": segmentation,
             "bbox": instance.box_visible,
             "area": instance.visible_pixels,
             "iscrowd": 0,
             "visibility": instance.visibility,
         }
         if self._keypoints[name]:
-            made["keypoints"] = [value for point in instance.keypoints for value in point]
-            made["num_keypoints"] = sum(point[2] > 0 for point in instance.keypoints)
-        return made
+            annotation["keypoints"] = list(chain.from_iterable(instance.keypoints))
+            annotation["num_keypoints"] = sum(point[2] > 0 for point in instance.keypoints)
+        return annotation
 
     def _assemble(self, parts: int) -> None:
+        """Write the document from its parts, without holding all of them in memory."""
         path = self._target / INSTANCES
         part = path.with_name(f".{path.name}.part")
         with part.open("wb") as file:
             file.write(b'{"info":{"description":"made with Blendwright"},"licenses":[],"categories":')
             file.write(orjson.dumps([_category(category) for category in self._categories]))
             file.write(b',"images":')
-            _write_list(file, ({"id": number, **line["image"]} for number, line in self._lines(parts)))
+            _write_list(file, self._images(parts))
             file.write(b',"annotations":')
-            _write_list(file, self._numbered(parts))
+            _write_list(file, self._annotations(parts))
             file.write(b"}\n")
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
 
-    def _numbered(self, parts: int) -> Iterator[dict[str, Any]]:
+    def _images(self, parts: int) -> Iterator[dict[str, Any]]:
+        for number, line in self._lines(parts):
+            yield {"id": number, **line["image"]}
+
+    def _annotations(self, parts: int) -> Iterator[dict[str, Any]]:
         count = 0
         for number, line in self._lines(parts):
             for annotation in line["annotations"]:
@@ -115,12 +125,18 @@ class CocoWriter:
 
 
 def _category(category: AnnotatedCategory) -> dict[str, Any]:
-    made: dict[str, Any] = {"id": category.id, "name": category.name, "supercategory": ""}
-    return made | ({"keypoints": category.keypoints, "skeleton": category.skeleton} if category.keypoints else {})
+    document: dict[str, Any] = {"id": category.id, "name": category.name, "supercategory": ""}
+    if category.keypoints:
+        document |= {"keypoints": category.keypoints, "skeleton": category.skeleton}
+    return document
 
 
 def _write_list(file: BinaryIO, values: Iterator[dict[str, Any]]) -> None:
-    file.write(b"[")
-    for number, value in enumerate(values):
-        file.write((b",\n" if number else b"\n") + orjson.dumps(value))
+    separator = b"[\n"
+    is_empty = True
+    for value in values:
+        file.write(separator + orjson.dumps(value))
+        separator, is_empty = b",\n", False
+    if is_empty:
+        file.write(b"[")
     file.write(b"]")

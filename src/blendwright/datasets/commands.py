@@ -1,4 +1,4 @@
-"""blendwright batch dataset: write a data set from the annotated cases of a batch."""
+"""The command `blendwright batch dataset`, which writes a training data set from the annotated cases of a batch."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from blendwright.datasets.write import FORMATS, write_dataset
 
 def dataset_command(
     directory: Directory,
-    form: Annotated[str, typer.Option("--format", metavar=f"{'|'.join(FORMATS)}", help="What to write.")],
+    form: Annotated[str, typer.Option("--format", metavar=f"{'|'.join(FORMATS)}", help="The format of the data set.")],
     to: Annotated[
-        Path, typer.Option("--to", metavar="PATH", help="Where it goes; the same again goes on after an interruption.")
+        Path,
+        typer.Option(
+            "--to", metavar="PATH", help="Where the data set goes; the same command resumes an interrupted one."
+        ),
     ],
     json: AsJson = False,
 ) -> int:
-    """Write a data set for training from the cases that were annotated (`--output annotations`), in the order of their numbers."""
-    place = BatchDirectory(Path(directory).resolve())
-    place.require()
-    if form in FORMATS:
-        chosen = FORMATS[FORMATS.index(form)]
-    else:
-        chosen = None
-    if chosen is None:
+    """Write a training data set from the annotated cases (`--output annotations`), ordered by their numbers."""
+    batch_directory = BatchDirectory(Path(directory).resolve())
+    batch_directory.require()
+    if form not in FORMATS:
         raise typer.BadParameter(f"'{form}' is not one of {', '.join(FORMATS)}.")
+    chosen = FORMATS[FORMATS.index(form)]
     target = to.resolve()
-    with open_results(str(place.results)) as results:
+    with open_results(str(batch_directory.results)) as results:
         batch = results.batch()
         assert batch is not None
         written = write_dataset(lambda: annotated_cases(results.rows(batch.id)), chosen, target)
@@ -42,8 +42,14 @@ def dataset_command(
         out.labelled("dataset", f"{written.cases} cases, {len(written.categories)} categories", "bold green")
         out.show(f"  wrote   {target}")
 
-    told = {"ok": True, "format": chosen, "path": str(target), "cases": written.cases, "categories": written.categories}
-    return present(json, lambda: told, show)
+    document = {
+        "ok": True,
+        "format": chosen,
+        "path": str(target),
+        "cases": written.cases,
+        "categories": written.categories,
+    }
+    return present(json, lambda: document, show)
 
 
 COMMAND = ("dataset", dataset_command)

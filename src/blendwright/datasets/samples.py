@@ -1,4 +1,4 @@
-"""Annotated cases as samples: one picture each, with its description, the files that belong to it, and the categories of the data set."""
+"""Samples of a data set: one picture of an annotated case each, with its description, its files, and the categories of the data set."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from blendwright.tools.render.annotation_document import (
     AnnotatedInstance,
     AnnotatedPicture,
     AnnotationDocument,
+    Mask,
 )
 from blendwright.util.no_follow import read_file
 from blendwright.values.errors import Refusal
@@ -24,16 +25,18 @@ from blendwright.values.faults import Fault
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedCase:
-    """A case, by its number, and the folder with its annotations.json. `digests` are the sha256 of its files by name, as the row of the
-    case has them; None for a folder that has no row."""
+    """An annotated case and the folder with its annotations.json.
+
+    `digests` are the SHA-256 of its files by name, from the case's row. None stands for a folder without a row."""
 
     number: int
     folder: Path
     digests: Mapping[str, str] | None = None
 
     def read(self, name: str) -> bytes:
-        """A file of the folder, which is a plain file there and what the row says: whatever else somebody has put in its place must not get
-        into what is given to others. Raises Refusal."""
+        """Return the content of a file in the folder. Raise Refusal unless it is the regular file that the case published.
+
+        The check keeps files of other origin out of a data set that its author passes on."""
         path = self.folder.parent.resolve() / self.folder.name / name
         try:
             data = read_file(path)
@@ -41,33 +44,38 @@ class AnnotatedCase:
             message = f"{path} cannot be read: {error.strerror}"
             raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Run the case again.") from error
         if self.digests is not None and self.digests.get(name) != hashlib.sha256(data).hexdigest():
-            message = f"{path} is not the file that case {self.number:06d} has published"
+            message = f"{path} differs from the file that case {self.number:06d} published"
             raise Refusal.of(Fault.VERIFICATION_FAILED, message, "Run the case again, or restore the file.")
         return data
 
 
-# Cases in the order of their numbers; asked for more than once, and never held together.
+# A function that yields the cases in the order of their numbers. Callers call it several times and never hold all cases at once.
 Cases = Callable[[], Iterator[AnnotatedCase]]
 
 
 def annotated_cases(rows: Iterable[ResultRow]) -> Iterator[AnnotatedCase]:
-    """The cases of a batch that are done and have annotations, in the order of the rows. Raises Refusal for outputs on another machine."""
+    """Yield the finished cases with annotations, in the order of the rows. Raise Refusal if the outputs are on another machine."""
     for row in rows:
-        for name in row.outputs if row.status == "done" else ():
+        if row.status != "done":
+            continue
+        for name in row.outputs:
             if PurePosixPath(name).name != DOCUMENT:
                 continue
             if row.location is None or not Path(row.location).is_dir():
-                message = f"the outputs of case {row.number:06d} are not in a directory here: {row.location}"
+                message = f"the outputs of case {row.number:06d} are not in a directory of this machine: {row.location}"
                 raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Copy them to this machine first.")
             folder = PurePosixPath(name).parent
-            beside = {PurePosixPath(each): said for each, said in row.outputs.items()}
-            digests = {each.name: str(said["sha256"]) for each, said in beside.items() if each.parent == folder}
+            digests: dict[str, str] = {}
+            for file_name, file in row.outputs.items():
+                path = PurePosixPath(file_name)
+                if path.parent == folder:
+                    digests[path.name] = str(file["sha256"])
             yield AnnotatedCase(row.number, Path(row.location, folder), digests)
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One picture. `key` is its name in every data set, `digest` is equal for equal annotations."""
+    """A picture of a case. `key` is its name in every data set; `digest` is equal for equal annotations."""
 
     key: str
     case: AnnotatedCase
@@ -76,15 +84,15 @@ class Sample:
     digest: str
 
     def file(self, layer: str) -> Path:
-        """Where a file of the picture is. Raises Refusal where that layer was left out."""
+        """Return the path of one layer's file. Raise Refusal if the picture has no such layer."""
         name: str | None = getattr(self.picture.files, layer)
         if name is None:
             message = f"{self.case.folder / DOCUMENT} has no {layer}"
-            raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Annotate with this layer, or write another format.")
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Annotate with this layer, or choose another format.")
         return self.case.folder / name
 
     def read(self, layer: str) -> bytes:
-        """A file of the picture. Raises Refusal where it is not what was published."""
+        """Return the content of one layer's file. Raise Refusal if it is not the published file."""
         return self.case.read(self.file(layer).name)
 
     def category(self, instance: AnnotatedInstance) -> str:
@@ -92,7 +100,7 @@ class Sample:
 
 
 def read_document(case: AnnotatedCase) -> tuple[AnnotationDocument, str]:
-    """The document of a case, and its hash. Raises Refusal where it is none, or names files elsewhere."""
+    """Return the annotations of a case and their SHA-256. Raise Refusal if the document is invalid or names files elsewhere."""
     data = case.read(DOCUMENT)
     try:
         document = AnnotationDocument.model_validate_json(data)
@@ -100,29 +108,31 @@ def read_document(case: AnnotatedCase) -> tuple[AnnotationDocument, str]:
             _require_sound(picture, {category.id for category in document.categories})
     except (ValidationError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        message = f"{case.folder / DOCUMENT} is no annotations.v1: {reason}"
+        message = f"{case.folder / DOCUMENT} is not a valid annotations.v1 document: {reason}"
         raise Refusal.of(Fault.ARGS_INVALID, message, "Run the case again.") from error
     return document, hashlib.sha256(data).hexdigest()
 
 
 def _require_sound(picture: AnnotatedPicture, categories: set[int]) -> None:
-    """Raises ValueError where the description contradicts itself."""
+    """Raise ValueError if the description contradicts itself."""
     for name in picture.files.model_dump().values():
         if name is not None and (Path(name).name != name or name in ("", "..")):
-            raise ValueError(f"{name!r} is no name of a file beside it")
+            raise ValueError(f"{name!r} is not a file name without a directory")
     for instance in picture.instances:
         if instance.category_id not in categories:
-            raise ValueError(f"instance {instance.id} has a category that is not there")
+            raise ValueError(f"instance {instance.id} has the unknown category {instance.category_id}")
         for mask in (instance.mask_visible, instance.mask_full):
-            if mask is not None and (
-                mask.size != (picture.height, picture.width)
-                or sum(mask.counts) != picture.height * picture.width
-                or min(mask.counts) < 0
-            ):
-                raise ValueError(f"a mask of instance {instance.id} is not one of this picture")
+            if mask is not None and not _fits(mask, picture):
+                raise ValueError(f"a mask of instance {instance.id} does not fit the size of its picture")
+
+
+def _fits(mask: Mask, picture: AnnotatedPicture) -> bool:
+    size = (picture.height, picture.width)
+    return mask.size == size and sum(mask.counts) == picture.height * picture.width and min(mask.counts) >= 0
 
 
 def samples(cases: Cases) -> Iterator[Sample]:
+    """Yield all pictures of all cases in order."""
     for case in cases():
         document, digest = read_document(case)
         names = {category.id: category.name for category in document.categories}
@@ -131,19 +141,22 @@ def samples(cases: Cases) -> Iterator[Sample]:
 
 
 def all_categories(cases: Cases) -> list[AnnotatedCategory]:
-    """Those of all cases, by name. Where every case gives a name the same number, these numbers are kept; else names are numbered in their
-    order. Raises Refusal where keypoints of one category differ between cases."""
-    found: dict[str, AnnotatedCategory] = {}
-    agreed = True
+    """Return the categories of all cases. Raise Refusal if the keypoints of one category differ between cases.
+
+    If every case uses the same id for a category, the ids stay. Otherwise the function numbers the names in alphabetical order."""
+    categories: dict[str, AnnotatedCategory] = {}
+    ids_agree = True
     for case in cases():
         document, _ = read_document(case)
         for category in document.categories:
-            known = found.setdefault(category.name, category)
-            agreed = agreed and known.id == category.id
-            if (known.keypoints, known.skeleton) != (category.keypoints, category.skeleton):
-                message = f"category '{category.name}' has other keypoints in {case.folder / DOCUMENT} than before"
-                raise Refusal.of(Fault.ARGS_INVALID, message, "Give it the same keypoints in all cases.")
-    ordered = sorted(found.values(), key=lambda each: each.name)
-    if agreed and len({category.id for category in ordered}) == len(ordered):
-        return sorted(ordered, key=lambda each: each.id)
+            first = categories.setdefault(category.name, category)
+            ids_agree = ids_agree and first.id == category.id
+            if (first.keypoints, first.skeleton) != (category.keypoints, category.skeleton):
+                message = (
+                    f"{case.folder / DOCUMENT} has other keypoints for category '{category.name}' than earlier cases"
+                )
+                raise Refusal.of(Fault.ARGS_INVALID, message, "Give the category the same keypoints in all cases.")
+    ordered = sorted(categories.values(), key=lambda category: category.name)
+    if ids_agree and len({category.id for category in ordered}) == len(ordered):
+        return sorted(ordered, key=lambda category: category.id)
     return [category.model_copy(update={"id": number}) for number, category in enumerate(ordered, 1)]

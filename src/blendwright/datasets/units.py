@@ -1,7 +1,7 @@
-"""Writing a data set in units, each of which is there whole or not at all, so that whoever was interrupted goes on.
+"""Units of a data set. Each unit is written completely or not at all, so the same command resumes an interrupted data set.
 
-A ledger in the directory notes the units that are there, with a digest of what they were made of. It is gone when the data set is finished:
-one that was interrupted ends with the same files as one that was not.
+A ledger in the directory lists the finished units, with a digest of their content. The ledger is removed when the data set is complete.
+An interrupted and resumed data set has the same files as one that was written at once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEDGER = ".progress.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Some samples that are written together, in their order."""
+    """A number of samples that are written together, in order."""
 
     number: int
     samples: Sequence[Sample]
@@ -39,17 +39,19 @@ class Unit:
 
 
 def units_of(samples: Iterable[Sample], size: int) -> Iterator[Unit]:
-    number, left = 0, iter(samples)
-    while chunk := list(islice(left, size)):
+    """Split samples into numbered units of at most `size` samples."""
+    remaining_samples = iter(samples)
+    number = 0
+    while chunk := list(islice(remaining_samples, size)):
         yield Unit(number, chunk)
         number += 1
 
 
 class Ledger:
-    """The units of a data set that are there."""
+    """The list of finished units of a data set."""
 
     def __init__(self, target: Path, settings: dict[str, Any]) -> None:
-        """Raises Refusal where the directory holds something else, EnvironmentUnfit where it cannot be written to."""
+        """Open or create a ledger. Raise Refusal if the directory has other content, EnvironmentUnfit if it cannot be written."""
         self._path = target / LEDGER
         self._done: dict[int, str] = {}
         try:
@@ -57,27 +59,26 @@ class Ledger:
             if self._path.exists():
                 self._read(target, settings)
             elif any(target.iterdir()):
-                raise Refusal.of(
-                    Fault.SCENE_CONFLICT, f"{target} is not empty", "Name a directory that is not there yet."
-                )
+                message = f"{target} is not empty"
+                raise Refusal.of(Fault.SCENE_CONFLICT, message, "Choose a directory that does not exist yet.")
             else:
                 self._append({"settings": settings})
         except OSError as error:
-            raise EnvironmentUnfit(
-                f"{target} cannot be written: {error.strerror}", cure="Name another place."
-            ) from error
+            fix = "Choose another directory."
+            raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure=fix) from error
 
     def _read(self, target: Path, settings: dict[str, Any]) -> None:
-        """A last line that was cut off never was."""
-        whole, _, rest = self._path.read_bytes().rpartition(b"\n")
-        lines = [orjson.loads(line) for line in whole.splitlines()]
-        if rest:
-            os.truncate(self._path, len(whole) + 1 if whole else 0)
+        """Read the ledger of an interrupted data set. Remove an incomplete last line. Raise Refusal for other settings."""
+        content = self._path.read_bytes()
+        complete, newline, incomplete = content.rpartition(b"\n")
+        lines = [orjson.loads(line) for line in complete.splitlines()]
+        if incomplete:
+            os.truncate(self._path, len(complete) + len(newline))
         if not lines:
             self._append({"settings": settings})
         elif lines[0] != {"settings": settings}:
-            message = f"{target} holds another data set that is not finished"
-            raise Refusal.of(Fault.SCENE_CONFLICT, message, "Name another directory, or remove this one.")
+            message = f"{target} contains an unfinished data set with other settings"
+            raise Refusal.of(Fault.SCENE_CONFLICT, message, "Choose another directory, or remove this one.")
         self._done = {line["unit"]: line["digest"] for line in lines[1:]}
 
     def has(self, unit: Unit) -> bool:
@@ -101,7 +102,7 @@ class Ledger:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """A file that is whole wherever it is seen."""
+    """Write a file atomically: readers never see a part of it."""
     part = path.with_name(f".{path.name}.part")
     with part.open("wb") as file:
         file.write(data)

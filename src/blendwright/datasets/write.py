@@ -1,4 +1,4 @@
-"""The one entry: cases in, a data set of a format out."""
+"""The function that writes a data set in a chosen format."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from blendwright.values.faults import Fault
 
 Format = Literal["coco", "bop", "webdataset"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-# As many as a scene of BOP usually has.
+# The usual number of pictures in a BOP scene.
 PICTURES_PER_UNIT = 1000
 SHARD_MB = 256
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetSize:
-    """What was written."""
+    """The number of cases and the categories of a written data set."""
 
     cases: int
     categories: tuple[str, ...]
@@ -37,18 +37,21 @@ def write_dataset(
     pictures_per_unit: int = PICTURES_PER_UNIT,
     shard_bytes: int = SHARD_MB << 20,
 ) -> DatasetSize:
-    """Write a data set of annotated cases to a directory that is new, or in which the same was begun before.
+    """Write a data set of annotated cases to a new directory, or resume one that was interrupted there.
 
-    `cases` gives them in the order of their numbers, each time anew. However many there are, what is held at once is a unit. Raises Refusal
-    for annotations that are wrong, EnvironmentUnfit where the place cannot be written to."""
+    `cases` yields the cases in the order of their numbers, again for each call. Memory use is limited to one unit. Raises Refusal for
+    invalid annotations, EnvironmentUnfit if the directory cannot be written."""
     categories = all_categories(cases)
     count = sum(1 for _ in cases())
     if not count:
         raise Refusal.of(Fault.TARGET_NOT_FOUND, "no case has annotations", "Run the batch with --output annotations.")
+    unit_size = pictures_per_unit
+    if form == "webdataset":
+        unit_size = shard_bytes
     settings = {
         "format": form,
         "categories": [category.model_dump(mode="json") for category in categories],
-        "unit": shard_bytes if form == "webdataset" else pictures_per_unit,
+        "unit": unit_size,
     }
     ledger = Ledger(target, settings)
     writers = {
@@ -60,7 +63,7 @@ def write_dataset(
         writers[form]().write(cases, ledger)
         ledger.finish()
     except OSError as error:
-        place = error.filename or target
-        cure = "Make room there, or check who may read and write; the same again goes on."
-        raise EnvironmentUnfit(f"{place}: {error.strerror}", cure=cure) from error
+        location = error.filename or target
+        fix = "Free some space or check the permissions; the same command resumes."
+        raise EnvironmentUnfit(f"{location}: {error.strerror}", cure=fix) from error
     return DatasetSize(count, tuple(category.name for category in categories))

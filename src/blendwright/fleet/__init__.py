@@ -1,1 +1,1 @@
-"""Batches over many machines: cases and results in PostgreSQL, jobs in Procrastinate's queue of the same database."""
+"""Batches on many machines: cases and results are in PostgreSQL, and jobs in Procrastinate's queue in the same database."""

@@ -1,4 +1,4 @@
-"""Where the database of a fleet is: read once, shown without its password, and never passed on."""
+"""The address of a fleet's database. Messages show it without its password."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 
 VARIABLE = "BLENDWRIGHT_ENGINE"
-"""May hold an address with a password; a command line is shown to every user of a machine by `ps`."""
+"""The environment variable with the address. It may contain a password; a command line may not, because `ps` shows it to every user."""
 FROM_ENVIRONMENT = "env"
 SCHEMES = ("postgres://", "postgresql://")
 EXTRA = "Install it: pip install 'blendwright[fleet]'"
@@ -18,7 +18,7 @@ EXTRA = "Install it: pip install 'blendwright[fleet]'"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address that may be shown, and beside it what is needed to connect, which may not."""
+    """The address of a database: `shown` is safe to print, `conninfo` may contain a password."""
 
     shown: str
     conninfo: str = field(repr=False)
@@ -32,38 +32,39 @@ def is_address(text: str) -> bool:
 
 
 def read_address(given: str | None) -> Address:
-    """The address from the command line, or from the environment. One with a password is taken from the environment only."""
+    """Return the address from the command line, or from the environment. Raise Refusal if it is invalid.
+
+    The command line must not contain a password."""
     if given == FROM_ENVIRONMENT:
         given = None
     text = given or os.environ.get(VARIABLE) or ""
     if not is_address(text):
-        if given and "@" not in text:
-            named = f"'{text}'"
+        if not text:
+            message = "no database was named"
+        elif given and "@" not in text:
+            message = f"'{text}' is not the address of a PostgreSQL database"
         else:
-            named = "what was given"
-        if text:
-            message = f"{named} is not the address of a PostgreSQL database"
-        else:
-            message = "no engine was named"
-        raise Refusal.of(
-            Fault.ARGS_INVALID, message, f"For example: --engine postgres://user@host/database, or set {VARIABLE}."
-        )
+            # The text may contain a password.
+            message = "the value is not the address of a PostgreSQL database"
+        fix = f"For example, pass --engine postgres://user@host/database, or set {VARIABLE}."
+        raise Refusal.of(Fault.ARGS_INVALID, message, fix)
     parts = _parts(text)
     if given and parts.get("password"):
         raise Refusal.of(
             Fault.ARGS_INVALID,
-            "the address on the command line has a password in it, which every user of this machine can read",
-            f"Put the whole address into {VARIABLE}, or the password into PGPASSWORD or ~/.pgpass.",
+            "the address on the command line contains a password, which every user of this machine can read",
+            f"Set {VARIABLE} to the whole address, or put the password into PGPASSWORD or ~/.pgpass.",
         )
     return Address(_shown(parts), text)
 
 
 def import_psycopg() -> Any:
-    """The driver, which is an extra of the package."""
+    """Return the module psycopg, which an extra of the package installs. Raise EnvironmentUnfit without it."""
     try:
         import psycopg
     except ImportError as error:
-        raise EnvironmentUnfit("the packages for batches over many machines are not installed", cure=EXTRA) from error
+        message = "the packages for batches on many machines are not installed"
+        raise EnvironmentUnfit(message, cure=EXTRA) from error
     return psycopg
 
 
@@ -74,16 +75,16 @@ def _parts(text: str) -> dict[str, Any]:
     try:
         return dict(conninfo.conninfo_to_dict(text))
     except psycopg.ProgrammingError:
-        # The driver's own message repeats the address.
+        # The driver's message contains the address with its password.
         raise Refusal.of(
             Fault.ARGS_INVALID,
-            "the address of the database cannot be read",
-            "It has the form postgres://user@host:5432/database; special characters are written as %40 and so on.",
+            "the address of the database is not valid",
+            "Write it as postgres://user@host:5432/database, with special characters as %40 and so on.",
         ) from None
 
 
 def _shown(parts: dict[str, Any]) -> str:
-    """User, host, port and database; everything else may be a secret or points to one."""
+    """Return the address with user, host, port and database. Every other part may be a secret or lead to one."""
     if parts.get("user"):
         user = f"{parts['user']}@"
     else:

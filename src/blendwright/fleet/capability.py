@@ -1,4 +1,4 @@
-"""Registers the capability `fleet`."""
+"""The registration of the capability `fleet`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from blendwright.capabilities import Capability, Command
 
 CAPABILITY = Capability(
     name="fleet",
-    summary="Batches over many machines: the queue and the results are in PostgreSQL.",
+    summary="Run batches on many machines, with the queue and the results in PostgreSQL.",
     commands={
         "worker": Command(
-            "fleet.commands.worker", "worker", "Do cases of batches that wait in a database, until told to stop."
+            "fleet.commands.worker", "worker", "Run cases of batches that wait in a database, until stopped."
         ),
     },
     offers={"batch.fleet": "fleet.port:FLEET"},
@@ -17,7 +17,7 @@ CAPABILITY = Capability(
     examples={
         "worker": (
             "blendwright worker --engine postgres://artist@db/batches --workers 4",
-            "blendwright worker --engine env --once           # until nothing waits",
+            "blendwright worker --engine env --once           # until no case waits",
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""The batches of a fleet, whose results are in a database and whose files lie on storage: each place of outputs is one for the console."""
+"""The batches of a fleet in the console. Their results are in a database, and their files on shared storage."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from blendwright.workspace.policy_files import load_policy
 
 POLL_SECONDS = 2.0
 LIST_SECONDS = 5.0
-"""How long a list of places is not asked for again."""
+"""How long the list of output locations stays valid."""
 
 
 class FleetBatch(ConsoleBatch):
-    """A place of outputs: the batch that was submitted to it last."""
+    """The batch that was submitted last for one output location."""
 
     poll_seconds = POLL_SECONDS
 
@@ -36,13 +36,13 @@ class FleetBatch(ConsoleBatch):
         self._address = str(database.address)
         self._outputs = outputs
         self._policy = policy
-        # One for all who look: it keeps what was counted.
+        # All viewers share one view, which caches the counts.
         self._view = PostgresResultsView(database, outputs)
 
     @property
-    def told(self) -> dict[str, str]:
-        where = f"{self._outputs} in {self._address}"
-        return {"id": self.id, "name": self._outputs, "directory": where, "engine": self._address}
+    def description(self) -> dict[str, str]:
+        location = f"{self._outputs} in {self._address}"
+        return {"id": self.id, "name": self._outputs, "directory": location, "engine": self._address}
 
     def open(self) -> AbstractContextManager[ResultsReader]:
         return nullcontext(self._view)
@@ -54,30 +54,30 @@ class FleetBatch(ConsoleBatch):
         return load_policy(self._policy).policy.audit.redact
 
     def has_files(self) -> bool:
-        place = self._place
-        if isinstance(place, Path):
-            return (place / CASES).is_dir()
-        return place is not None
+        storage = self._storage
+        if isinstance(storage, Path):
+            return (storage / CASES).is_dir()
+        return storage is not None
 
     def open_file(self, attempt: str, name: str) -> tuple[BinaryIO, int]:
-        place = self._place
-        if place is None:
+        storage = self._storage
+        if storage is None:
             raise FileNotFoundError(name)
-        if isinstance(place, Path):
-            return open_plain(place.resolve(), attempt, name)
+        if isinstance(storage, Path):
+            return open_plain(storage.resolve(), attempt, name)
         try:
-            opened: Any = place.open(attempt, name)
+            opened: Any = storage.open(attempt, name)
             return cast("BinaryIO", opened), int(opened.size)
         except (OSError, BlendwrightError):
             raise
         except Exception as error:
-            # Errors of foreign libraries: what is wrong with credentials, or with the way there, each tells by a class of its own.
-            cure = "Check that this machine has credentials for it, and reaches it."
-            raise EnvironmentUnfit(f"{self._outputs} cannot be read: {type(error).__name__}", cure=cure) from error
+            # Storage libraries raise errors of their own classes for wrong credentials and lost connections.
+            fix = "Check the network and this machine's credentials for it."
+            raise EnvironmentUnfit(f"{self._outputs} cannot be read: {type(error).__name__}", cure=fix) from error
 
     @cached_property
-    def _place(self) -> Path | FsspecOutputs | None:
-        """None where this machine cannot read there: a package is missing, or a row of the database names what is no place."""
+    def _storage(self) -> Path | FsspecOutputs | None:
+        """Return the storage of the outputs, or None if a package is missing or the database contains an invalid location."""
         try:
             url = check_url(self._outputs)
             if url.startswith(FILE):
@@ -88,50 +88,55 @@ class FleetBatch(ConsoleBatch):
 
 
 class Fleet:
-    """The batches in one database: of the places that are named, or of all that have one, the newest first."""
+    """The batches in one database, newest first. `named` limits them to these output locations."""
 
     def __init__(self, engine: str, named: Sequence[str] = ()) -> None:
-        """Raises Refusal for an address that is none or has a password where everybody can read it, and EnvironmentUnfit where the packages
-        are missing. What the policy hides is that of the directory in which we are."""
+        """Connect later, with `open`. Raise Refusal for an invalid address, EnvironmentUnfit if packages are missing.
+
+        The policy of the current directory decides which parameters the page hides."""
         self._database = ReadingDatabase(read_address(engine))
         self._named = [check_url(place) for place in named]
         self._policy = Path.cwd()
         self._lock = threading.Lock()
-        self._known: dict[str, FleetBatch] = {}
-        self._asked = float("-inf")
+        self._batches: dict[str, FleetBatch] = {}
+        self._listed_at = float("-inf")
 
     def open(self) -> Fleet:
-        """Raises EnvironmentUnfit where the database does not answer, which whoever gave its address wants to know, and Refusal where
-        there is nothing to show."""
+        """Read the list of batches. Raise EnvironmentUnfit if the database does not answer, Refusal if there is nothing to show."""
         try:
-            found = self._database.places(self._named)
-            for place in self._named or found[:1] or [""]:
-                if place not in found:
-                    message = f"no batch was submitted to {self._database.address}{f' for {place}' if place else ''}"
-                    raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Name what `blendwright batch run` had as --out.")
+            locations = self._database.places(self._named)
+            missing = [location for location in self._named if location not in locations]
+            if missing or not locations:
+                message = f"no batch was submitted to {self._database.address}"
+                if missing:
+                    message += f" for {missing[0]}"
+                fix = "Pass the URL that `blendwright batch run` had as --out."
+                raise Refusal.of(Fault.TARGET_NOT_FOUND, message, fix)
         except BlendwrightError:
             self.close()
             raise
-        self._take(found)
+        self._update(locations)
         return self
 
     def batches(self) -> list[FleetBatch]:
-        """Those that are known by now; where the database is away, those that were."""
+        """Return the current batches, or the last known ones if the database does not answer."""
         with self._lock:
-            if monotonic() - self._asked > LIST_SECONDS:
+            if monotonic() - self._listed_at > LIST_SECONDS:
                 try:
-                    self._take(self._database.places(self._named))
+                    self._update(self._database.places(self._named))
                 except BlendwrightError:
-                    self._asked = monotonic()
-            return list(self._known.values())
+                    self._listed_at = monotonic()
+            return list(self._batches.values())
 
     def close(self) -> None:
         self._database.close()
 
-    def _take(self, found: Sequence[str]) -> None:
-        """A place stays when it is gone from the list: pages may show it."""
-        wanted = self._named or [*found, *(place for place in self._known if place not in found)]
-        self._known = {
-            place: self._known.get(place) or FleetBatch(self._database, place, self._policy) for place in wanted
-        }
-        self._asked = monotonic()
+    def _update(self, locations: Sequence[str]) -> None:
+        """Add new batches. Keep batches that disappeared from the list, because pages may show them."""
+        shown = self._named or [*locations, *(location for location in self._batches if location not in locations)]
+        batches: dict[str, FleetBatch] = {}
+        for location in shown:
+            batch = self._batches.get(location)
+            batches[location] = batch or FleetBatch(self._database, location, self._policy)
+        self._batches = batches
+        self._listed_at = monotonic()

@@ -1,4 +1,4 @@
-"""A connection to the database of a fleet that outlives restarts of the server: what was being said is said again."""
+"""A connection to a fleet's database that survives restarts of the server by repeating the interrupted transaction."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 PATIENCE = 120.0
-"""Seconds that a database may be away before whoever asks it gives up: a restart or a failover takes less."""
+"""Seconds without the database after which a call gives up. A restart or a failover takes less."""
 PAUSES = (0.1, 0.3, 1.0, 2.0)
+"""Seconds between attempts; the last value repeats."""
 
 
 def connection_settings() -> dict[str, Any]:
-    """How every connection is made. A peer that is gone is noticed within a minute, and a stopped process keeps no row locked."""
+    """Return the settings of every connection. They detect a lost peer within a minute and release the locks of a stopped process."""
     return {
         "application_name": "blendwright",
         "connect_timeout": 10,
@@ -35,8 +36,9 @@ def connection_settings() -> dict[str, Any]:
 
 
 class Database:
-    """One connection, used by several threads in turn. What is run on it must be safe to run twice: an answer can be lost with the
-    server after the work was done."""
+    """A connection that several threads use in turn.
+
+    Work on it must be safe to repeat, because the connection can break after the work and before the answer."""
 
     def __init__(self, address: Address, *, patience: float = PATIENCE) -> None:
         self.address = address
@@ -46,7 +48,7 @@ class Database:
         self._connection: Connection | None = None
 
     def open(self) -> Database:
-        """Connect, and make the tables where they are missing. Here nobody waits: an address that does not answer is told at once."""
+        """Connect, and create missing tables. Raise EnvironmentUnfit at once if the database does not answer."""
         try:
             with self._lock:
                 make_tables(self._connected())
@@ -59,12 +61,12 @@ class Database:
         return self
 
     def run(self, work: Callable[[Connection], Result]) -> Result:
-        """Do `work` in one transaction, again after a lost connection."""
+        """Run `work` in one transaction and return its result. Repeat it after a lost connection. Raise EnvironmentUnfit at the end."""
         with self._lock:
             return self._until_answered(work)
 
     def _until_answered(self, work: Callable[[Connection], Result]) -> Result:
-        ends = time.monotonic() + self.patience
+        deadline = time.monotonic() + self.patience
         for attempt in range(1_000_000):
             try:
                 connection = self._connected()
@@ -74,10 +76,10 @@ class Database:
                 if not self._is_lost(error):
                     raise
                 self._disconnect()
-                if time.monotonic() > ends:
+                if time.monotonic() > deadline:
                     raise EnvironmentUnfit(
                         f"the database {self.address} has not answered for {self.patience:g} s: {first_line(error)}",
-                        cure="Nothing is lost: run it again when the database is back.",
+                        cure="Nothing is lost: run the same command again when the database is back.",
                     ) from None
             time.sleep(PAUSES[min(attempt, len(PAUSES) - 1)])
         raise AssertionError("unreachable")
@@ -87,9 +89,9 @@ class Database:
             self._disconnect()
 
     def _is_lost(self, error: BaseException) -> bool:
-        """Whether the server is away, or has ended the connection, as it does with one whose process was stopped in a transaction."""
-        gone = self._connection is not None and self._connection.closed
-        return gone or isinstance(error, (self._psycopg.OperationalError, self._psycopg.InterfaceError))
+        """Return whether the server is away or closed the connection, as it does after a process was stopped inside a transaction."""
+        is_closed = self._connection is not None and self._connection.closed
+        return is_closed or isinstance(error, (self._psycopg.OperationalError, self._psycopg.InterfaceError))
 
     def _connected(self) -> Connection:
         connection = self._connection
@@ -105,6 +107,6 @@ class Database:
 
 
 def first_line(error: BaseException) -> str:
-    """What the server or the driver says, without its address or its query."""
+    """Return the first line of a message, which contains neither the address nor the query."""
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0]

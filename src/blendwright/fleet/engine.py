@@ -1,4 +1,4 @@
-"""The engine of many machines: jobs in PostgreSQL, which workers anywhere take. What a job means is decided by the table of results."""
+"""The engine for many machines: jobs are in PostgreSQL, and workers on any machine take them."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from dataclasses import dataclass
 from blendwright.batch.engines.engine import Engine, Job, LaneSettings, OnReport
 from blendwright.fleet.address import Address
 from blendwright.fleet.database import Database
-from blendwright.fleet.job_queue import MOST_CASES, JobQueue
+from blendwright.fleet.job_queue import MAX_CASES_PER_JOB, JobQueue
 from blendwright.fleet.worker import STALLED_AFTER, FleetSettings, FleetWorker, OnNote
 
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """`queue` is where the jobs of one Blender and one catalogue wait. Whoever submits names the place of the outputs and how many
-    cases go into a job; whoever works names its Blender."""
+    """The settings of the engine. `queue` is the queue for one Blender version and one set of tools.
+
+    A submitter sets the location of the outputs and the number of cases per job; a worker sets its Blender."""
 
     queue: str
     outputs: str = ""
-    cases_per_job: int = MOST_CASES
+    cases_per_job: int = MAX_CASES_PER_JOB
     blender: str | None = None
     stalled_after: float = STALLED_AFTER
     once: bool = False
 
 
 class PostgresEngine(Engine):
-    """`submit` and `work` are for different processes: one that makes a batch, and any number that do it."""
+    """An engine whose `submit` and `work` run in different processes: one submits a batch, and any number of workers run it."""
 
     def __init__(self, address: Address, settings: EngineSettings, note: OnNote = lambda _: None) -> None:
         self._address = address

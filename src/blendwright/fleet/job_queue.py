@@ -1,6 +1,6 @@
-"""Cases as jobs in Procrastinate's queue: several cases in one job, put there in one transaction, and put there anew when a worker is lost.
+"""Cases as jobs in Procrastinate's queue. A job contains several cases, and the jobs of a lost worker are queued again.
 
-A job is never run again under its old id. Whoever was thought dead and comes back finds that its job is gone, and ends nobody else's.
+A job that is queued again has a new id. Therefore a worker that was thought dead and comes back cannot end another worker's job.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from blendwright.fleet.tables import Connection
 
 TASK = "blendwright.run_cases"
-# Jobs that are put there in one transaction.
+# Jobs that one transaction adds.
 PAGE = 200
-MOST_CASES = 50
-"""In one job: few enough that the machines end at about the same time, many enough that the queue is seldom asked."""
-JOBS_FOR_ALL = 400
-"""A small batch is cut into so many jobs, so that many machines find one."""
-_OWN = "SELECT FROM procrastinate_jobs WHERE id = %s AND status = 'doing'"
+MAX_CASES_PER_JOB = 50
+"""Small enough that all machines end at about the same time, and large enough that workers seldom query the queue."""
+TARGET_JOBS = 400
+"""A small batch is split into about this many jobs, so that many machines get one."""
+_CURRENT = "SELECT FROM procrastinate_jobs WHERE id = %s AND status = 'doing'"
 
 
 @dataclass(frozen=True, slots=True)
 class CaseJob:
-    """Cases of one batch that one lane does one after another. `outputs` says where they go, and with that which results they have."""
+    """Some cases of one batch that one worker process runs one after another. `outputs` is their output location."""
 
     outputs: str
     jobs: tuple[Job, ...]
@@ -45,21 +45,23 @@ class CaseJob:
 
     @classmethod
     def from_json(cls, data: Any) -> CaseJob:
-        """Raises Refusal for what nobody could do: rows of the queue are written by others too."""
+        """Return a job from JSON. Raise Refusal if it is invalid, because other programs can write to the queue."""
         try:
             if isinstance(data["outputs"], str) and all(map(_is_job, data["jobs"])):
                 return cls(data["outputs"], tuple(Job.from_json(job) for job in data["jobs"]))
         except (TypeError, ValueError, LookupError):
             pass
-        cure = "Its cases stay as they are: submit their batch again."
-        raise Refusal.of(Fault.SCHEMA_INVALID, "a job in the queue is not sound, and is left out", cure)
+        fix = "Its cases stay unchanged: submit their batch again."
+        raise Refusal.of(Fault.SCHEMA_INVALID, "skipping an invalid job in the queue", fix)
 
     def without(self, done: int) -> CaseJob:
+        """Return the job without its first `done` cases."""
         return CaseJob(self.outputs, self.jobs[done:])
 
 
 def cases_per_job(cases: int) -> int:
-    return max(1, min(MOST_CASES, cases // JOBS_FOR_ALL))
+    """Return the number of cases in each job of a batch."""
+    return max(1, min(MAX_CASES_PER_JOB, cases // TARGET_JOBS))
 
 
 class JobQueue:
@@ -67,50 +69,50 @@ class JobQueue:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        # Never opened: it writes what Procrastinate calls a job on connections of ours.
+        # Never opened: it only formats jobs, which our connections write.
         self._manager = App(connector=SyncPsycopgConnector()).job_manager
 
     def put(self, queue: str, outputs: str, jobs: Iterable[Job], size: int) -> int:
-        """Returns how many cases were put there. Those that are in a job already are left out: it is being done, or waits."""
-        known = self._cases_in_jobs(outputs)
-        new = (job for job in jobs if job.case not in known)
-        put = 0
-        for page in _chunks(_chunks(new, size), PAGE):
+        """Add jobs for cases that are in no job yet, and return the number of these cases."""
+        queued_cases = self._cases_in_jobs(outputs)
+        new_jobs = (job for job in jobs if job.case not in queued_cases)
+        count = 0
+        for page in _chunks(_chunks(new_jobs, size), PAGE):
             case_jobs = [CaseJob(outputs, chunk) for chunk in page]
             self._database.run(lambda connection, case_jobs=case_jobs: self._defer(connection, queue, case_jobs))
-            put += sum(len(job.jobs) for job in case_jobs)
-        return put
+            count += sum(len(job.jobs) for job in case_jobs)
+        return count
 
-    def put_back(self, id: int, queue: str, rest: CaseJob) -> None:
-        """What a worker that stops has not done of its job; nothing where the job was taken away, since it is in the queue by then."""
+    def put_back(self, id: int, queue: str, remaining: CaseJob) -> None:
+        """Queue the unfinished part of a job. Do nothing if the worker no longer has the job, because it is queued already."""
 
         def put_back(connection: Connection) -> None:
-            if connection.execute(f"{_OWN} FOR UPDATE", (id,)).rowcount:
-                self._defer(connection, queue, [rest])
+            if connection.execute(f"{_CURRENT} FOR UPDATE", (id,)).rowcount:
+                self._defer(connection, queue, [remaining])
 
         self._database.run(put_back)
 
     def holds(self, id: int) -> bool:
-        """Whether a job is still that of the worker that fetched it."""
-        return bool(self._database.run(lambda connection: connection.execute(_OWN, (id,)).rowcount))
+        """Return whether the worker that fetched a job still has it."""
+        return bool(self._database.run(lambda connection: connection.execute(_CURRENT, (id,)).rowcount))
 
     def replace(self, id: int) -> bool:
-        """Take a job away from whoever had it, and put what it says there anew; False where it has ended, or somebody does so now."""
+        """Take a job away from its worker and queue it again. Return False if it has ended or another worker replaces it now."""
 
         def replace(connection: Connection) -> bool:
             sql = "SELECT queue_name, args FROM procrastinate_jobs WHERE id = %s AND status = 'doing' FOR UPDATE SKIP LOCKED"
-            found = connection.execute(sql, (id,)).fetchone()
-            if found is None:
+            row = connection.execute(sql, (id,)).fetchone()
+            if row is None:
                 return False
             connection.execute("SELECT procrastinate_finish_job_v1(%s, 'failed', true)", (id,))
-            with contextlib.suppress(Refusal):  # then it has ended: nobody could do it
-                self._defer(connection, found[0], [CaseJob.from_json(found[1])])
+            with contextlib.suppress(Refusal):  # an invalid job is not queued again
+                self._defer(connection, row[0], [CaseJob.from_json(row[1])])
             return True
 
         return self._database.run(replace)
 
     def waiting_elsewhere(self, queue: str) -> dict[str, int]:
-        """Jobs that wait in other queues, by queue: for workers with another Blender or other tools."""
+        """Return the number of waiting jobs in other queues, which need another Blender or other tools, by queue."""
         sql = (
             "SELECT queue_name, count(*) FROM procrastinate_jobs WHERE status = 'todo' AND task_name = %s AND queue_name <> %s"
             " GROUP BY queue_name"
@@ -137,11 +139,11 @@ class JobQueue:
 
 
 def _is_job(data: Any) -> bool:
-    texts = isinstance(data["batch"], str) and isinstance(data["case"], str)
-    return texts and all(isinstance(size, int) and isinstance(hash, str) for size, hash in data["prefixes"])
+    has_names = isinstance(data["batch"], str) and isinstance(data["case"], str)
+    return has_names and all(isinstance(size, int) and isinstance(hash, str) for size, hash in data["prefixes"])
 
 
 def _chunks(items: Iterable[Any], size: int) -> Iterator[tuple[Any, ...]]:
-    reading = iter(items)
-    while chunk := tuple(islice(reading, size)):
+    remaining_items = iter(items)
+    while chunk := tuple(islice(remaining_items, size)):
         yield chunk

@@ -1,4 +1,4 @@
-"""Room for one lane in a worker of a fleet: one is started for the outputs that a job names, and replaced when it is worn."""
+"""A slot for one worker process in a fleet's worker. It starts a process for the outputs that a job names, and replaces worn processes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from blendwright.batch.engines.lane_process import LaneProcess
 from blendwright.batch.outputs.locations import results_in_database
 from blendwright.values.errors import EnvironmentUnfit
 
-# A lane that ends so often in a row without having done a job is not going to do one.
-MOST_FALSE_STARTS = 3
+# After this many failed starts in a row, the slot gives up.
+MAX_FAILED_STARTS = 3
 
 
 class LaneSlot:
-    """Used by one thread at a time; `stop` and `close` come from another."""
+    """A slot that one thread uses at a time; `stop` and `close` may come from another thread."""
 
     def __init__(self, settings: LaneSettings, blender: str | None, report: OnReport) -> None:
         self._settings = settings
@@ -22,23 +22,23 @@ class LaneSlot:
         self._report = report
         self._lane: LaneProcess | None = None
         self._outputs: str | None = None
-        self._false_starts = 0
-        self._called_off = False
+        self._failed_starts = 0
+        self._is_cancelled = False
 
     def do(self, job: Job, outputs: str) -> bool:
-        """Do one case; False where it was called off, and somebody else has to. Raises EnvironmentUnfit where no lane can."""
+        """Run one case. Return False if it was cancelled and given back. Raise EnvironmentUnfit if worker processes cannot start."""
         while True:
             answer = self._lane_for(outputs).do(job)
             if answer is not None and "error" not in answer:
                 break
             self._end()
-            if self._called_off:
+            if self._is_cancelled:
                 return False
             self._report(JobReport(job, "lost"))
-            self._false_starts += 1
-            if answer is not None and self._false_starts >= MOST_FALSE_STARTS:
+            self._failed_starts += 1
+            if answer is not None and self._failed_starts >= MAX_FAILED_STARTS:
                 raise EnvironmentUnfit(answer["error"], cure=answer["cure"])
-        self._false_starts = 0
+        self._failed_starts = 0
         self._report(JobReport(job, answer["end"], answer["row"], answer["retire"], answer["reason"]))
         if answer["retire"]:
             self._end()
@@ -47,7 +47,7 @@ class LaneSlot:
     def stop(self, *, at_once: bool) -> None:
         lane = self._lane
         if at_once:
-            self._called_off = True
+            self._is_cancelled = True
             if lane is not None:
                 lane.stop_at_once()
 

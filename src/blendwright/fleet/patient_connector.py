@@ -1,7 +1,7 @@
-"""Procrastinate's connector, with patience: a query that meets a lost connection is asked again until the database is back.
+"""A Procrastinate connector that repeats a query after a lost connection until the database is back.
 
-Without it a worker of Procrastinate 3.10 that lives through a restart of the database has lost its heartbeat and its listener, and runs
-on without them. What is asked may be answered twice: a job that was fetched by an answer that got lost is found by `FleetWorker`.
+Without it, a worker of Procrastinate 3.10 loses its heartbeat and its listener when the database restarts, and continues without them.
+A query may run twice: `FleetWorker` finds a job that was fetched by an answer that got lost.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from blendwright.fleet.address import Address
 from blendwright.fleet.database import PAUSES, connection_settings
 
 Answer = TypeVar("Answer")
-# The server is away, or ended the connection. Everything else is an answer.
+# Errors that mean that the server is away or closed the connection. Other errors are answers.
 LOST = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
 
 
 class PatientConnector(PsycopgConnector):
-    """`on_lost` is told once for every time that the database goes away."""
+    """A connector that calls `on_lost` once each time the database goes away."""
 
     def __init__(self, address: Address, on_lost: Callable[[str], None]) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
@@ -33,26 +33,26 @@ class PatientConnector(PsycopgConnector):
         self._on_lost = on_lost
 
     async def execute_query_async(self, query: Any, **arguments: Any) -> None:
-        ask = super().execute_query_async
-        await self._until_answered(lambda: ask(query, **arguments))
+        send = super().execute_query_async
+        await self._until_answered(lambda: send(query, **arguments))
 
     async def execute_query_one_async(self, query: Any, **arguments: Any) -> dict[str, Any]:
-        ask = super().execute_query_one_async
-        return await self._until_answered(lambda: ask(query, **arguments))
+        send = super().execute_query_one_async
+        return await self._until_answered(lambda: send(query, **arguments))
 
     async def execute_query_all_async(self, query: Any, **arguments: Any) -> list[dict[str, Any]]:
-        ask = super().execute_query_all_async
-        return await self._until_answered(lambda: ask(query, **arguments))
+        send = super().execute_query_all_async
+        return await self._until_answered(lambda: send(query, **arguments))
 
     async def listen_notify(self, on_notification: Any, channels: Iterable[str]) -> None:
         listen, names = super().listen_notify, tuple(channels)
         await self._until_answered(lambda: listen(on_notification, names))
 
-    async def _until_answered(self, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _until_answered(self, send: Callable[[], Awaitable[Answer]]) -> Answer:
         attempt = 0
         while True:
             try:
-                return await ask()
+                return await send()
             except ConnectorException as error:
                 if not isinstance(error.__cause__, LOST):
                     raise

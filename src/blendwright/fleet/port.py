@@ -1,4 +1,4 @@
-"""What this package offers to batches. Its own packages are an extra, so they are imported when they are needed."""
+"""The fleet's implementation of the interface for batches. It imports psycopg and fsspec late, because extras install them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ class _FleetPort:
         return open_fleet_results(engine, out)
 
     def results_of(self, outputs: str) -> ResultsTable:
-        # Imports psycopg, which is an extra.
         from blendwright.fleet.address import read_address
         from blendwright.fleet.database import Database
         from blendwright.fleet.results import PostgresResults
@@ -32,7 +31,6 @@ class _FleetPort:
         return PostgresResults(Database(read_address(None)), outputs)
 
     def console_batches(self, engine: str, places: Sequence[str]) -> FleetBatches:
-        # Imports fsspec and psycopg, which are extras.
         from blendwright.fleet.console_batches import Fleet
 
         return Fleet(engine, places).open()

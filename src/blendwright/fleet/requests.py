@@ -1,4 +1,4 @@
-"""What commands ask of a fleet, without loading anything of it before it is needed: its packages are an extra."""
+"""The operations that commands need from a fleet. They import its packages late, because an extra installs them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from blendwright.batch.definition_checks import queue_of
 from blendwright.batch.directory import BatchDirectory
@@ -20,23 +19,20 @@ from blendwright.workspace.blender_choice import blender_version, chosen_blender
 from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.settings import load_settings
 
-if TYPE_CHECKING:
-    pass
-
-MOST_ATTEMPTS = 10
-"""More than on one machine: here machines come and go under cases that are not to blame."""
+MAX_ATTEMPTS = 10
+"""The attempts of one case. More than on one machine, because machines of a fleet stop for reasons that the case did not cause."""
 
 
 def machine_queue(directory: Path, blender: str | None) -> str:
-    """The queue that this machine can do cases of. Raises EnvironmentUnfit without a Blender."""
+    """Return the queue whose cases this machine can run. Raise EnvironmentUnfit without a Blender."""
     version = blender_version(chosen_blender(directory, blender, load_policy(directory).policy))
     return queue_of(version, catalogue_of(load_settings(directory)))
 
 
 def use_address(given: str | None) -> Address:
-    """The address of the database, also for processes that this one starts: by the environment, which other users cannot read.
+    """Return the address of the database, and pass it to child processes in the environment, which other users cannot read.
 
-    Raises Refusal, or EnvironmentUnfit where the packages are missing."""
+    Raise Refusal for an invalid address, or EnvironmentUnfit if packages are missing."""
     import_psycopg()
     address = read_address(given)
     os.environ[VARIABLE] = address.conninfo
@@ -44,14 +40,14 @@ def use_address(given: str | None) -> Address:
 
 
 def check_outputs(place: str) -> str:
-    """The place of outputs as every machine finds it: a URL. Raises Refusal."""
+    """Return an output location as a URL that every machine can use. Raise Refusal for a local path."""
     from blendwright.batch.outputs.shared_storage import check_url, is_url
 
     if is_url(place):
         return check_url(place)
-    message = f"'{place}' is a place on this machine, and others write there too"
-    cure = "Name it as a URL: s3://bucket/folder, or file:///mnt/share for a directory that every machine has mounted there."
-    raise Refusal.of(Fault.ARGS_INVALID, message, cure)
+    message = f"'{place}' is a path on this machine, but other machines must write there, too"
+    fix = "Use a URL: s3://bucket/folder, or file:///mnt/share for a directory that every machine has mounted there."
+    raise Refusal.of(Fault.ARGS_INVALID, message, fix)
 
 
 def open_engine(
@@ -63,7 +59,7 @@ def open_engine(
     once: bool,
     note: Callable[[str], None],
 ) -> Engine:
-    """For a worker."""
+    """Return the engine of a worker. `note` receives messages for the user."""
     address = use_address(given)
     from blendwright.fleet.engine import EngineSettings, PostgresEngine
 
@@ -72,26 +68,28 @@ def open_engine(
 
 
 @dataclass(frozen=True, slots=True)
-class WorkPlace:
-    """The local directory of one worker: workspaces of cases that are under way, staging and scratch. Nothing in it is a result."""
+class WorkDirectory:
+    """The local directory of one worker, for workspaces of running cases, staging and scratch files. It contains no results."""
 
     root: Path
 
     @classmethod
-    def at(cls, named: Path | None) -> WorkPlace:
-        return cls(named.resolve() if named is not None else _cache() / "blendwright" / "worker")
+    def at(cls, named: Path | None) -> WorkDirectory:
+        """Return the named directory, or the default one in the user's cache."""
+        if named is None:
+            return cls(_cache() / "blendwright" / "worker")
+        return cls(named.resolve())
 
     def lane_settings(self, approve: Sequence[str], places: Sequence[str]) -> LaneSettings:
-        """Without results and outputs, which every job names. `approve` is what this machine allows beforehand: a definition gets what it
-        asks for of that. `places` are those that outputs may go to."""
-        settings = LaneSettings(
-            "", "", str(BatchDirectory(self.root).work), str(self.root), most_attempts=MOST_ATTEMPTS
-        )
+        """Return settings without results and outputs, which every job names.
+
+        `approve` are the grants that this machine allows to batches, and `places` the locations to which outputs may go."""
+        settings = LaneSettings("", "", str(BatchDirectory(self.root).work), str(self.root), most_attempts=MAX_ATTEMPTS)
         return replace(settings, approve=tuple(approve), places=tuple(places))
 
     @contextlib.contextmanager
     def locked(self) -> Generator[None]:
-        """Raises EnvironmentUnfit where another worker works there."""
+        """Hold the lock of the directory and remove leftovers. Raise EnvironmentUnfit if another worker uses it."""
         directory = BatchDirectory(self.root)
         with directory.locked():
             directory.clear_work()
@@ -99,9 +97,10 @@ class WorkPlace:
 
 
 def _cache() -> Path:
-    if root := os.environ.get("XDG_CACHE_HOME"):
+    root = os.environ.get("XDG_CACHE_HOME")
+    if root:
         return Path(root)
     try:
         return Path.home() / ".cache"
     except RuntimeError as error:
-        raise EnvironmentUnfit("this user has no home directory", cure="Name a directory with --work.") from error
+        raise EnvironmentUnfit("this user has no home directory", cure="Pass a directory as --work.") from error

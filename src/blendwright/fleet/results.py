@@ -1,4 +1,4 @@
-"""The table of results in PostgreSQL: shared by all machines of a fleet, and readable with SQL while they work."""
+"""The table of results in PostgreSQL, which all machines of a fleet share. Users can read it with SQL while the fleet works."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from blendwright.values.faults import Fault
 if TYPE_CHECKING:
     from blendwright.fleet.tables import Connection
 
-# Cases that are added in one transaction, and read in one go.
+# Cases that one transaction adds, and cases that one query reads.
 PAGE = 2000
-MOST_DEFINITION_BYTES = 4 << 20
-"""Program and libraries travel to every machine."""
+MAX_DEFINITION_BYTES = 4 << 20
+"""The size limit of a definition, because program and libraries are sent to every machine."""
 _CASE = "number, key, params, source"
-# A key is known, or it gets the next number, in the order of the rows.
+# A known key keeps its number. New keys get the next numbers, in the order of the rows.
 _ADD = """
 INSERT INTO cases (space, key, params, source, number)
     SELECT %(space)s, key, params::json, source, (SELECT coalesce(max(number) + 1, 0) FROM cases WHERE space = %(space)s)
@@ -48,54 +48,55 @@ _CLAIM = (
 
 
 class PostgresResults(ResultsTable):
-    """The results of one place for outputs. Raises EnvironmentUnfit where the database stays away."""
+    """The results for one output location. Raises EnvironmentUnfit if the database does not come back."""
 
     def __init__(self, database: Database, outputs: str) -> None:
         self._database = database
         self.space: int = database.run(lambda connection: _space(connection, outputs))
 
-    def begin(self, batch: Batch, *, anew: bool = False) -> None:
+    def begin(self, batch: Batch, *, clear_members: bool = False) -> None:
         definition = orjson.dumps(batch.to_json())
-        if len(definition) > MOST_DEFINITION_BYTES:
-            message = (
-                f"the program and its libraries are {len(definition)} bytes, and {MOST_DEFINITION_BYTES} may travel"
-            )
-            raise Refusal.of(Fault.LIMIT_EXCEEDED, message, "Give data as parameters, or load fewer libraries.")
-        self._do(
+        if len(definition) > MAX_DEFINITION_BYTES:
+            message = f"the program and its libraries have {len(definition)} bytes; the limit is {MAX_DEFINITION_BYTES}"
+            raise Refusal.of(Fault.LIMIT_EXCEEDED, message, "Pass data as parameters, or load fewer libraries.")
+        self._execute(
             "INSERT INTO batches (space, id, definition, queue, latest)"
             " VALUES (%s, %s, %s, %s, (SELECT coalesce(max(latest), 0) + 1 FROM batches))"
             " ON CONFLICT (space, id) DO UPDATE SET latest = excluded.latest",
             (self.space, batch.id, definition.decode(), batch_queue(batch)),
         )
-        if anew:
+        if clear_members:
             self.leave_out_others(batch.id)
 
     def leave_out_others(self, batch: str) -> None:
-        """The cases that were added since the last `begin` are those of the batch; what others have become stays. A fleet does so behind
-        adding them: others look at the batch meanwhile."""
-        self._do(
+        """Remove the cases that were not added since the last `begin` from the batch. Their results stay in the table.
+
+        A fleet does this after adding the new cases, because other processes read the batch in the meantime."""
+        self._execute(
             "DELETE FROM members USING batches WHERE serial = batch AND submitted < latest AND space = %s AND id = %s",
             (self.space, batch),
         )
 
     def batch(self, id: str | None = None) -> Batch | None:
-        where, named = ("", ()) if id is None else (" AND id = %s", (id,))
+        where, bindings = "", (self.space,)
+        if id is not None:
+            where, bindings = " AND id = %s", (self.space, id)
         sql = f"SELECT definition::text FROM batches WHERE space = %s{where} ORDER BY latest DESC LIMIT 1"
-        found = self._all(sql, (self.space, *named))
-        if found:
-            return Batch.from_json(orjson.loads(found[0][0]))
+        rows = self._all(sql, bindings)
+        if rows:
+            return Batch.from_json(orjson.loads(rows[0][0]))
         return None
 
     def add(self, batch: Batch, rows: Iterable[tuple[Mapping[str, Any], str]]) -> int:
-        added, reading = 0, iter(rows)
-        while page := list(islice(reading, PAGE)):
+        added, remaining_rows = 0, iter(rows)
+        while page := list(islice(remaining_rows, PAGE)):
             cases = [batch.case(0, params, source) for params, source in page]
             added += self._add_page(batch, cases)
             crash_points.reach("batch.cases_added")
         return added
 
     def _add_page(self, batch: Batch, cases: list[Case]) -> int:
-        given = {
+        bindings = {
             "space": self.space,
             "batch": batch.id,
             "keys": [case.key for case in cases],
@@ -104,10 +105,10 @@ class PostgresResults(ResultsTable):
         }
 
         def add(connection: Connection) -> int:
-            # Numbers are given by one at a time; the row of the place for outputs stands for all of its cases.
+            # The lock on this row makes sure that only one transaction assigns numbers at a time.
             connection.execute("SELECT FROM spaces WHERE id = %s FOR NO KEY UPDATE", (self.space,))
-            added = connection.execute(_ADD, given).rowcount
-            connection.execute(_JOIN, given)
+            added = connection.execute(_ADD, bindings).rowcount
+            connection.execute(_JOIN, bindings)
             return added
 
         return self._database.run(add)
@@ -124,37 +125,37 @@ class PostgresResults(ResultsTable):
     def publish(self, row: ResultRow, fence: int) -> bool:
         crash_points.reach("batch.before_publish")
         text = orjson.dumps(row.to_json()).decode()
-        asked = 0
+        attempts = 0
 
         def publish(connection: Connection) -> bool:
-            nonlocal asked
-            asked += 1
-            place = (self.space, row.key, fence)
-            written = connection.execute(
+            nonlocal attempts
+            attempts += 1
+            claim = (self.space, row.key, fence)
+            update = connection.execute(
                 "UPDATE cases SET status = %s, row = %s"
                 " WHERE space = %s AND key = %s AND fence = %s AND status = 'running'",
-                (row.status, text, *place),
+                (row.status, text, *claim),
             )
-            if written.rowcount == 1 or asked == 1:
-                return written.rowcount == 1
-            # The connection was lost before an answer came, and the row may have been taken by then.
+            if update.rowcount == 1 or attempts == 1:
+                return update.rowcount == 1
+            # An earlier attempt lost its connection before the answer. The server may have stored the row then.
             sql = "SELECT FROM cases WHERE space = %s AND key = %s AND fence = %s AND row::text = %s"
-            return connection.execute(sql, (*place, text)).rowcount == 1
+            return connection.execute(sql, (*claim, text)).rowcount == 1
 
-        counts = self._database.run(publish)
+        is_taken = self._database.run(publish)
         crash_points.reach("batch.published")
-        return counts
+        return is_taken
 
     def give_back(self, key: str, fence: int) -> bool:
         sql = (
             "UPDATE cases SET status = 'waiting', attempts = attempts - 1"
             " WHERE space = %s AND key = %s AND fence = %s AND status = 'running'"
         )
-        return self._do(sql, (self.space, key, fence)) == 1
+        return self._execute(sql, (self.space, key, fence)) == 1
 
     def holds(self, key: str, fence: int) -> bool:
         sql = "SELECT FROM cases WHERE space = %s AND key = %s AND fence = %s AND status = 'running'"
-        return self._do(sql, (self.space, key, fence)) == 1
+        return self._execute(sql, (self.space, key, fence)) == 1
 
     def retry_failed(self, batch: str) -> int:
         sql = (
@@ -162,7 +163,7 @@ class PostgresResults(ResultsTable):
             " WHERE batches.space = %s AND id = %s AND cases.space = batches.space AND cases.number = members.number"
             " AND status = 'failed'"
         )
-        return self._do(sql, (self.space, batch))
+        return self._execute(sql, (self.space, batch))
 
     def standing(self, case: int | str) -> Standing | None:
         if isinstance(case, int):
@@ -176,16 +177,15 @@ class PostgresResults(ResultsTable):
         rows = self._all(sql, (self.space, case))
         if not rows:
             return None
-        status, fence, attempts, worker, row = rows[0][4:]
-        if row is None:
-            found = None
-        else:
-            found = ResultRow.from_json(orjson.loads(row))
-        return Standing(_case(rows[0][:4]), status, fence, attempts, worker, found)
+        status, fence, attempts, worker, text = rows[0][4:]
+        row = None
+        if text is not None:
+            row = ResultRow.from_json(orjson.loads(text))
+        return Standing(_case(rows[0][:4]), status, fence, attempts, worker, row)
 
     def rows(self, batch: str | None = None) -> Iterator[ResultRow]:
-        found = self._pages("number, row::text", "row IS NOT NULL", batch)
-        return (ResultRow.from_json(orjson.loads(row)) for _, row in found)
+        pages = self._pages("number, row::text", "row IS NOT NULL", batch)
+        return (ResultRow.from_json(orjson.loads(text)) for _, text in pages)
 
     def counts(self, batch: str) -> Counts:
         sql = (
@@ -199,25 +199,27 @@ class PostgresResults(ResultsTable):
         self._database.close()
 
     def _pages(self, columns: str, condition: str, batch: str | None) -> Iterator[tuple[Any, ...]]:
-        """The cases of a batch, or all of them, by number; a page at a time, so that nobody's reading is a long transaction."""
-        members, named = "", ()
+        """Yield columns of the cases of a batch, or of all cases, ordered by number. Each page is a separate, short transaction."""
+        members, bindings = "", ()
         if batch is not None:
             members = "number IN (SELECT number FROM members JOIN batches ON serial = batch WHERE space = %s AND id = %s) AND "
-            named = (self.space, batch)
+            bindings = (self.space, batch)
         sql = f"SELECT {columns} FROM cases WHERE {members}space = %s AND number > %s AND {condition} ORDER BY number LIMIT %s"
         after = -1
-        while page := self._all(sql, (*named, self.space, after, PAGE)):
+        while page := self._all(sql, (*bindings, self.space, after, PAGE)):
             yield from page
             after = page[-1][0]
 
     def _all(self, sql: Any, bindings: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         return self._database.run(lambda connection: connection.execute(sql, bindings).fetchall())
 
-    def _do(self, sql: Any, bindings: tuple[Any, ...]) -> int:
+    def _execute(self, sql: Any, bindings: tuple[Any, ...]) -> int:
+        """Execute a statement and return the number of affected rows."""
         return self._database.run(lambda connection: connection.execute(sql, bindings).rowcount)
 
 
 def _space(connection: Connection, outputs: str) -> int:
+    """Return the id of an output location, and create it if it is new."""
     connection.execute("INSERT INTO spaces (outputs) VALUES (%s) ON CONFLICT DO NOTHING", (outputs,))
     (space,) = connection.execute("SELECT id FROM spaces WHERE outputs = %s", (outputs,)).fetchone() or (0,)
     return space

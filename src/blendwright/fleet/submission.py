@@ -1,4 +1,4 @@
-"""A batch for a fleet: its cases into the database, jobs for those that are open into the queue. From then on nobody here is needed."""
+"""The submission of a batch to a fleet: its cases go into the database, and jobs for the open cases into the queue."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from blendwright.fleet.job_queue import cases_per_job
 from blendwright.fleet.results import PostgresResults
 from blendwright.workspace.settings import load_settings
 
-MOST_EVALUATED = 50_000
+# Larger batches do not share prefixes, because finding them requires evaluating every program on the submitting machine.
+MAX_EVALUATED_CASES = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """`added` cases are new to the database; `counts` are those when jobs had been put into the queue."""
+    """The result of a submission: the number of cases that are new in the database, and the counts after queueing the jobs."""
 
     batch: str
     added: int
@@ -33,8 +34,9 @@ class Submitted:
 
 
 def submit(address: Address, outputs: str, batch: Batch, rows: Iterable[Row], directory: Path) -> Submitted:
-    """Safe to be done again, after anything: what is known keeps its row, and what is in the queue is not put there twice. The settings
-    of `directory` hold for evaluating programs here."""
+    """Submit a batch. A repeated call is safe: finished cases keep their rows, and queued cases are not queued twice.
+
+    `directory` contains the settings for evaluating programs on this machine."""
     with PostgresResults(Database(address).open(), outputs) as results:
         results.begin(batch)
         added = results.add(batch, rows)
@@ -44,19 +46,18 @@ def submit(address: Address, outputs: str, batch: Batch, rows: Iterable[Row], di
 
 
 def put_open_cases(address: Address, outputs: str, batch: Batch, results: ResultsTable, directory: Path) -> None:
-    """Neighbours of a table are in one job, and so in one lane: there they find what they share. What that is takes evaluating every
-    program here, which is not done for very many."""
+    """Queue jobs for the open cases. Neighbouring rows go into one job, so that one worker process can use their shared prefixes."""
     cases = results.counts(batch.id).open
     engine = PostgresEngine(address, EngineSettings(batch_queue(batch), outputs, cases_per_job(cases)))
-    few = cases <= MOST_EVALUATED
+    few = cases <= MAX_EVALUATED_CASES
     engine.submit(jobs_of(batch, load_settings(directory), results.open_cases(batch.id), lambda: few))
 
 
 def remove_stale_outputs(results: ResultsTable, outputs: OutputStore) -> int:
-    """Remove what attempts left that can never count: the case was claimed again since, or has a row with other outputs. What this table
-    has given to nobody to make is somebody else's, and stays.
+    """Remove outputs that can no longer count, and return their number.
 
-    Unlike whatever runs on one machine alone, nobody has to be at rest for it."""
+    An attempt cannot count if the case was claimed again, or if its row names other outputs. Outputs of cases that are not in this table
+    belong to another owner and stay. Workers may run in the meantime."""
     stale = list(_stale(results, outputs))
     for name in stale:
         outputs.remove(name)
@@ -66,11 +67,10 @@ def remove_stale_outputs(results: ResultsTable, outputs: OutputStore) -> int:
 def _stale(results: ResultsTable, outputs: OutputStore) -> Iterator[str]:
     for name in outputs.attempts():
         match = re.fullmatch(NAME, name)
-        if match:
-            standing = results.standing(int(match[1]))
-        else:
-            standing = None
-        if match is None or standing is None:
+        if match is None:
+            continue
+        standing = results.standing(int(match[1]))
+        if standing is None:
             continue
         attempt = int(match[2] or 1)
         is_over = attempt < standing.fence or (attempt == standing.fence and standing.row is not None)
@@ -80,10 +80,11 @@ def _stale(results: ResultsTable, outputs: OutputStore) -> Iterator[str]:
 
 
 def _may_be_of(key: str, outputs: OutputStore, name: str) -> bool:
-    """Numbers are those of one table: a place may hold cases of another, by the same numbers, whose manifest has another key. An attempt
-    that was cut off has none yet."""
+    """Return whether an attempt may belong to a case. Its manifest has the case's key; an interrupted attempt has no manifest.
+
+    A location may contain cases of another table with the same numbers but with other keys."""
     try:
         manifest = outputs.manifest(name)
-    except (ValueError, TypeError):  # it is no manifest of ours
+    except (ValueError, TypeError):  # not a manifest of Blendwright
         return False
     return manifest is None or manifest.key == key

@@ -1,4 +1,4 @@
-"""The tables of a fleet, in a schema of their own, with those of Procrastinate beside them. Made by whoever comes first."""
+"""The tables of a fleet, in a separate database schema together with Procrastinate's tables. The first process creates them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ if TYPE_CHECKING:
 
 SCHEMA = "blendwright"
 VERSION = 1
-# Any number that others do not use: it keeps two from making the tables at the same time.
+# The number of an advisory lock, which keeps two processes from creating the tables at the same time.
 LOCK = 0x626C656E64
-# A place for outputs has a table of results of its own: what is done there is done nowhere else. Rows are updated in place twice
-# (claimed, published), so pages keep room for that; JSON is kept as it was written, to the digit. `submitted` is the `latest` of the batch
-# when a case was last among its rows.
+# Each output location ("space") has a separate set of cases. Each row is updated twice (claimed, published), so pages keep free room for
+# that. JSON columns keep the exact text. `members.submitted` is the value of `batches.latest` when the case was last among its rows.
 CREATE = """
 CREATE TABLE version (number integer NOT NULL);
 CREATE TABLE spaces (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, outputs text NOT NULL UNIQUE);
@@ -43,13 +42,13 @@ CREATE VIEW results AS
 
 
 def make_tables(connection: Connection) -> None:
-    """Make what is missing; what is there is left alone. Raises EnvironmentUnfit for tables of another version."""
+    """Create missing tables. Raise EnvironmentUnfit for tables of another version."""
     from procrastinate.schema import SchemaManager
 
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-        found = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.version",)).fetchone()
-        if found is None or found[0] is None:
+        row = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.version",)).fetchone()
+        if row is None or row[0] is None:
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             connection.execute(CREATE)
             connection.execute(SchemaManager.get_schema())
@@ -59,7 +58,9 @@ def make_tables(connection: Connection) -> None:
 
 
 def require_known(version: int | None) -> None:
-    """Raises EnvironmentUnfit for tables of another version of this program."""
+    """Raise EnvironmentUnfit for tables of another version of Blendwright."""
     if version != VERSION:
-        message = f"the tables in the schema {SCHEMA} are of version {version}, and this Blendwright knows {VERSION}"
-        raise EnvironmentUnfit(message, cure="Use the same Blendwright everywhere, or another database.")
+        message = (
+            f"the tables in schema {SCHEMA} have version {version}, but this Blendwright supports version {VERSION}"
+        )
+        raise EnvironmentUnfit(message, cure="Use the same Blendwright on all machines, or another database.")

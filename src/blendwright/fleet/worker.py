@@ -1,6 +1,6 @@
-"""A worker of a fleet: Procrastinate fetches jobs, keeps the heartbeat and ends them; lanes of this machine do their cases.
+"""A worker of a fleet. Procrastinate fetches and ends jobs and sends heartbeats; worker processes of this machine run the cases.
 
-Beside that it looks after the others: jobs of workers whose heartbeat stopped are put into the queue anew.
+Each worker also watches the other workers: it queues the jobs of a worker again whose heartbeat stopped.
 """
 
 from __future__ import annotations
@@ -29,21 +29,22 @@ from blendwright.fleet.lane_slot import LaneSlot
 from blendwright.fleet.patient_connector import PatientConnector
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 
-# Is told what a person wants to know of a worker beside its cases: a database that is away, jobs that it cannot take.
+# A function that receives messages for the user, such as a lost database or jobs that this worker cannot take.
 OnNote = Callable[[str], None]
-BEATS = 6
-"""Heartbeats in the time after which a worker counts as lost."""
+HEARTBEATS = 6
+"""Heartbeats within the time after which a worker counts as lost."""
 STALLED_AFTER = 60.0
 PATIENCE = 7 * 86_400.0
+"""Seconds that a running worker waits for its database."""
 START_PATIENCE = 15.0
-"""Seconds that the database may be away when a worker starts: an address may be wrong, and who gave it wants to know."""
+"""Seconds that a starting worker waits for its database. Short, because the address may be wrong."""
 POLL_SECONDS = 5.0
-"""How often the queue is asked although no notice came."""
+"""Time between two looks at the queue if no notification arrives."""
 
 
 @dataclass(frozen=True, slots=True)
 class FleetSettings:
-    """`stalled_after` must be the same in all workers of a fleet; `once` ends where nothing waits."""
+    """The settings of a worker. `stalled_after` must be the same for all workers of a fleet; with `once`, it ends when no job waits."""
 
     lanes: LaneSettings
     count: int
@@ -54,12 +55,12 @@ class FleetSettings:
 
 
 class FleetWorker:
-    """Run it in an event loop of its own; `stop` may be called from that loop or from a signal handler of it."""
+    """A worker that runs in a separate event loop. Call `stop` from that loop or from its signal handler."""
 
     def __init__(self, address: Address, settings: FleetSettings, report: OnReport, note: OnNote) -> None:
         self._settings = settings
         self._note = note
-        # A worker has time: whatever it does not say now, nobody else can say for it.
+        # Long patience, because no other process can report the results of this worker.
         self._database = Database(address, patience=PATIENCE)
         self._queue = JobQueue(self._database)
         self._slots: queue.SimpleQueue[LaneSlot] = queue.SimpleQueue()
@@ -74,51 +75,51 @@ class FleetWorker:
         self._running: set[int] = set()
         self._unknown: set[int] = set()
         self._elsewhere: dict[str, int] = {}
-        self._trouble: Exception | None = None
+        self._error: Exception | None = None
         self._loop: asyncio.AbstractEventLoop
 
     async def run(self) -> None:
-        """Until `stop`, or with `once` until nothing waits. Raises EnvironmentUnfit where this machine cannot do cases."""
+        """Run until `stop`, or with `once` until no job waits. Raise EnvironmentUnfit if this machine cannot run cases."""
         logging.getLogger("procrastinate").addHandler(logging.NullHandler())
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         self._loop = loop = asyncio.get_running_loop()
-        # A job whose end could not be told, since it was taken away, leaves an error that nobody awaits.
+        # Ending a job that another worker has taken over fails in a task that no code awaits. Ignore that error.
         loop.set_exception_handler(lambda _loop, _context: None)
         loop.set_default_executor(ThreadPoolExecutor(self._settings.count + 4, thread_name_prefix="blendwright-fleet"))
         await self._open_database()
         try:
             async with self._app.open_async():
-                looking_after = asyncio.create_task(self._look_after_others())
+                watch_task = asyncio.create_task(self._watch_other_workers())
                 try:
                     await self._work()
                 finally:
-                    looking_after.cancel()
+                    watch_task.cancel()
                     with contextlib.suppress(asyncio.CancelledError):
-                        await looking_after
+                        await watch_task
         finally:
             for slot in self._all_slots:
                 await asyncio.to_thread(slot.close)
             self._database.close()
-        if self._trouble is not None:
-            raise self._trouble
+        if self._error is not None:
+            raise self._error
 
     async def _open_database(self) -> None:
-        """A worker that is started while the database restarts waits a little; what is wrong is told at once. Raises EnvironmentUnfit."""
-        ends, told = monotonic() + START_PATIENCE, False
+        """Connect to the database, and wait a short time for it. Note a problem at once, and raise EnvironmentUnfit at the end."""
+        deadline, is_noted = monotonic() + START_PATIENCE, False
         while True:
             try:
                 await asyncio.to_thread(self._database.open)
                 return
             except EnvironmentUnfit as error:
-                if self._stopping or monotonic() > ends:
+                if self._stopping or monotonic() > deadline:
                     raise
-                if not told:
+                if not is_noted:
                     self._note(f"{error.message}; trying again for {START_PATIENCE:g} s")
-                    told = True
+                    is_noted = True
             await asyncio.sleep(0.5)
 
     def stop(self, *, at_once: bool = False) -> None:
-        """After the cases that are under way, or at once, which gives them back."""
+        """Stop after the running cases, or at once, which gives them back."""
         self._stopping = True
         if self._worker is not None:
             self._worker.stop()
@@ -126,7 +127,7 @@ class FleetWorker:
             slot.stop(at_once=at_once)
 
     async def _work(self) -> None:
-        """A worker that was thought dead has no entry any more: it begins again under another one."""
+        """Run Procrastinate's worker. Start it again under a new id if the fleet has removed the old one because it seemed dead."""
         settings = self._settings
         while not self._stopping:
             self._worker = Worker(
@@ -137,7 +138,7 @@ class FleetWorker:
                 fetch_job_polling_interval=POLL_SECONDS,
                 delete_jobs=DeleteJobCondition.ALWAYS,
                 install_signal_handlers=False,
-                update_heartbeat_interval=settings.stalled_after / BEATS,
+                update_heartbeat_interval=settings.stalled_after / HEARTBEATS,
                 stalled_worker_timeout=settings.stalled_after,
             )
             try:
@@ -148,31 +149,31 @@ class FleetWorker:
                 if settings.once:
                     return
 
-    def _run_cases(self, context: JobContext, **said: Any) -> None:
-        """One job, in a thread: its cases one after another in one lane. What is left of it goes back into the queue."""
+    def _run_cases(self, context: JobContext, **job_args: Any) -> None:
+        """Run the cases of one job one after another in one worker process. Queue the unfinished ones again. Runs in a thread."""
         try:
-            work = CaseJob.from_json(said)
+            work = CaseJob.from_json(job_args)
         except Refusal as refusal:
             self._note(f"{refusal.message}. {refusal.cure}")
             return
         id = context.job.id or 0
         self._running.add(id)
         slot = self._slots.get()
-        done, looked = 0, monotonic()
+        done, checked_at = 0, monotonic()
         try:
             while done < len(work.jobs) and not self._stopping:
-                # Time that passed without a heartbeat, as in a process that was stopped, may have cost this worker its job.
-                if monotonic() - looked > self._settings.stalled_after / 2:
+                # Without heartbeats, for example while the process was stopped, this worker may have lost its job.
+                if monotonic() - checked_at > self._settings.stalled_after / 2:
                     if not self._queue.holds(id):
-                        self._note("this worker was thought dead: its job is with somebody else")
+                        self._note("this worker seemed dead, and another worker has taken over its job")
                         return
-                    looked = monotonic()
+                    checked_at = monotonic()
                 if not slot.do(work.jobs[done], work.outputs):
                     break
                 done += 1
         except Exception as error:
-            # A job ends here: Procrastinate would write the error to a log and fetch the next one.
-            self._trouble = self._trouble or error
+            # Do not raise: Procrastinate would log the error and fetch the next job.
+            self._error = self._error or error
             self._loop.call_soon_threadsafe(self.stop)
         finally:
             self._slots.put(slot)
@@ -180,33 +181,37 @@ class FleetWorker:
                 self._queue.put_back(id, self._settings.queue, work.without(done))
             self._running.discard(id)
 
-    async def _look_after_others(self) -> None:
+    async def _watch_other_workers(self) -> None:
+        """Queue the jobs of lost workers again, and report jobs that this worker cannot take."""
         settings = self._settings
         manager = self._app.job_manager
         while True:
-            # Not all at the same time.
+            # At a random time, so that the workers do not do this simultaneously.
             await asyncio.sleep(settings.stalled_after / 3 * random.uniform(0.5, 1.0))
             with contextlib.suppress(ConnectorException):
                 stalled = await manager.get_stalled_jobs(task_name=TASK, seconds_since_heartbeat=settings.stalled_after)
-                lost = [job.id for job in stalled if job.id is not None]
-                for id in [*lost, *await self._jobs_nobody_does()]:
+                lost_ids = [job.id for job in stalled if job.id is not None]
+                for id in [*lost_ids, *await self._orphaned_jobs()]:
                     if await asyncio.to_thread(self._queue.replace, id):
-                        self._note("a worker is lost, and its cases were put into the queue again")
-                await self._tell_what_waits_elsewhere()
+                        self._note("a worker is lost, and its cases are queued again")
+                await self._note_other_queues()
 
-    async def _jobs_nobody_does(self) -> list[int]:
-        """Jobs that were given to this worker by an answer that it never got. They look so for a moment before they begin, too."""
+    async def _orphaned_jobs(self) -> list[int]:
+        """Return jobs that the queue assigned to this worker in an answer that got lost.
+
+        A job also looks like this shortly before it begins. Therefore only jobs count that look like this twice."""
         if self._worker is None or self._worker.worker_id is None:
             return []
-        mine = await self._app.job_manager.list_jobs_async(status="doing", worker_id=self._worker.worker_id)
-        unknown = {job.id for job in mine if job.id is not None} - self._running
-        twice, self._unknown = unknown & self._unknown, unknown
-        return sorted(twice)
+        assigned = await self._app.job_manager.list_jobs_async(status="doing", worker_id=self._worker.worker_id)
+        unknown = {job.id for job in assigned if job.id is not None} - self._running
+        seen_twice, self._unknown = unknown & self._unknown, unknown
+        return sorted(seen_twice)
 
-    async def _tell_what_waits_elsewhere(self) -> None:
-        elsewhere = await asyncio.to_thread(self._queue.waiting_elsewhere, self._settings.queue)
-        for name in elsewhere.keys() - self._elsewhere.keys():
+    async def _note_other_queues(self) -> None:
+        job_counts = await asyncio.to_thread(self._queue.waiting_elsewhere, self._settings.queue)
+        for name in job_counts.keys() - self._elsewhere.keys():
             self._note(
-                f"{elsewhere[name]} jobs wait in {name}, which this worker ({self._settings.queue}) does not fit"
+                f"{job_counts[name]} jobs wait in {name}, but this worker serves {self._settings.queue}: "
+                "they need another Blender or other tools"
             )
-        self._elsewhere = elsewhere
+        self._elsewhere = job_counts

@@ -1,1 +1,1 @@
-"""The environment: installed Blenders, language-model hosts and the checks of `doctor`."""
+"""Installed Blenders, the configuration of language-model hosts, and the checks of `doctor`."""

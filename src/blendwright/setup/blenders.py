@@ -1,6 +1,6 @@
-"""The Blenders that can be used here: which a workspace gets, those that are there, and adding and removing them.
+"""The Blenders of this machine: a list of them, and functions that add and remove them.
 
-None is ever got in the middle of something else: what is missing is named with the command that gets it.
+Blendwright never downloads a Blender as a side effect. A message about a missing Blender names the command that adds it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OWN = "(this environment)"
 
 @dataclass(frozen=True, slots=True)
 class ListedBlender:
-    """One that is here, or that could be."""
+    """A row of the list of Blenders: an installed Blender, or a series that the user can add."""
 
     name: str
     blender: str
@@ -33,60 +33,60 @@ class ListedBlender:
     place: str | None
     cure: str | None = None
     default: bool = False
-    """Whether it is taken where nobody names one."""
+    """Whether Blendwright uses this Blender when the user names none."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def list_blenders() -> list[ListedBlender]:
-    """Those that are here, and those of our series that are not, each with what it takes."""
+    """Return the usable Blenders, and the supported series that are not installed. Each row that needs work has a fix."""
     added = environments()
-    own = own_blender()
+    own_version = own_blender()
     rows: list[ListedBlender] = []
-    if own is not None:
+    if own_version is not None:
         python = ".".join(map(str, sys.version_info[:3]))
-        rows.append(ListedBlender(OWN, own, python, "ready", sys.prefix, default=True))
-    first_usable = next((each.name for each in added if each.problem() is None), None)
-    rows += [_listed(each, default=own is None and each.name == first_usable) for each in added]
-    names = {each.name for each in added}
+        rows.append(ListedBlender(OWN, own_version, python, "ready", sys.prefix, default=True))
+    first_usable = next((environment.name for environment in added if environment.problem() is None), None)
+    rows += [
+        _listed(environment, default=own_version is None and environment.name == first_usable) for environment in added
+    ]
+
+    names = {environment.name for environment in added}
     for series in SERIES:
-        if series.name in names or series.version == own:
+        if series.name in names or series.version == own_version:
             continue
-        found = find_interpreter(series.python)
-        cure = f"blendwright blender add {series.name}"
-        if found is None:
-            cure = f"It needs Python {series.python_text}, which is not here; then: {cure}"
-        if found is None:
-            python = series.python_text
-        else:
-            python = found.text
+        interpreter = find_interpreter(series.python)
+        fix = f"blendwright blender add {series.name}"
         standing: Standing
-        if found is None:
-            standing = "no python"
+        if interpreter is None:
+            standing, python = "no python", series.python_text
+            fix = f"Install Python {series.python_text}, then: {fix}"
         else:
-            standing = "not added"
-        rows.append(ListedBlender(series.name, series.version, python, standing, None, cure))
+            standing, python = "not added", interpreter.text
+        rows.append(ListedBlender(series.name, series.version, python, standing, None, fix))
     return rows
 
 
 def _listed(environment: Environment, *, default: bool) -> ListedBlender:
-    place = environment.executable or str(environment.directory)
-    again = f"blendwright blender add {environment.executable or environment.name}"
-    if (problem := environment.problem()) is not None:
-        standing, cure = "broken", f"{problem}; {again}"
+    path = environment.executable or str(environment.directory)
+    add_command = f"blendwright blender add {environment.executable or environment.name}"
+    problem = environment.problem()
+    standing: Standing
+    if problem is not None:
+        standing, fix = "broken", f"{problem}; {add_command}"
     elif environment.outdated:
-        standing, cure = "outdated", again
+        standing, fix = "outdated", add_command
     else:
-        standing, cure = "ready", None
-    return ListedBlender(environment.name, environment.blender, environment.python, standing, place, cure, default)
+        standing, fix = "ready", None
+    return ListedBlender(environment.name, environment.blender, environment.python, standing, path, fix, default)
 
 
 @dataclass(frozen=True, slots=True)
 class AddedBlender:
     environment: Environment
-    made: bool
-    """False where it was there already, as it is to be."""
+    is_new: bool
+    """False if a working environment existed already."""
 
 
 def add_blender(
@@ -97,31 +97,35 @@ def add_blender(
     python: str | None = None,
     again: bool = False,
 ) -> AddedBlender:
-    """Add a series that can be had from the wheels, or an installed Blender by its path."""
+    """Add a Blender series from the wheels, or an installed Blender by its path. Raise Refusal for an unknown version."""
     if VERSION_TEXT.fullmatch(what):
         series = series_named(what)
         if series is None:
-            known = ", ".join(each.version for each in SERIES)
-            cure = f"These can be had: {known}. An installed one is added by the path of its executable."
-            raise Refusal.of(Fault.ARGS_INVALID, f"Blender {what} is none of those that can be had", cure)
-        there = _sound(name or series.name, None)
-        if there is not None and not again:
-            return AddedBlender(there, False)
-        if python is None:
-            given = None
-        else:
-            given = Path(python)
-        return AddedBlender(making.add_series(series, progress, name=name, python=given), True)
+            versions = ", ".join(series.version for series in SERIES)
+            fix = f"Choose one of {versions}, or pass the path of an installed Blender's executable."
+            raise Refusal.of(Fault.ARGS_INVALID, f"Blender {what} is not available as a wheel", fix)
+
+        existing = _usable_environment(name or series.name, None)
+        if existing is not None and not again:
+            return AddedBlender(existing, False)
+        interpreter = None
+        if python is not None:
+            interpreter = Path(python)
+        return AddedBlender(making.add_series(series, progress, name=name, python=interpreter), True)
+
     if python is not None:
-        raise Refusal.of(Fault.ARGS_INVALID, "an installed Blender has its own Python", "Leave --python out.")
+        raise Refusal.of(Fault.ARGS_INVALID, "an installed Blender has its own Python", "Leave out --python.")
     return AddedBlender(making.add_executable(Path(what).expanduser(), progress, name=name), True)
 
 
-def _sound(name: str, executable: str | None) -> Environment | None:
-    found = next((each for each in environments() if each.name == name), None)
-    if found is None or found.problem() is not None or found.outdated or found.executable != executable:
+def _usable_environment(name: str, executable: str | None) -> Environment | None:
+    """Return the environment with this name and executable, or None if it is missing, broken or outdated."""
+    environment = next((candidate for candidate in environments() if candidate.name == name), None)
+    if environment is None or environment.problem() is not None:
         return None
-    return found
+    if environment.outdated or environment.executable != executable:
+        return None
+    return environment
 
 
 def remove_blender(name: str, *, progress: Callable[[str], None]) -> Environment:

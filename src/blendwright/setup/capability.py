@@ -1,4 +1,4 @@
-"""Registers the capability `setup`."""
+"""The registration of the capability `setup`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from blendwright.capabilities import Capability, Command
 
 CAPABILITY = Capability(
     name="setup",
-    summary="What this machine has: a check of everything, the hosts, and the Blenders.",
+    summary="Check this machine, configure language-model hosts, and manage Blenders.",
     commands={
         "doctor": Command(
-            "setup.commands", "doctor", "Check that Blendwright can work here; says what is missing and how to get it."
+            "setup.commands", "doctor", "Check that Blendwright can work here; prints each problem with its fix."
         ),
-        "init-host": Command("setup.commands", "init_host", "Configure a host to start our server."),
-        "blender": Command(
-            "setup.commands", "blender_app", "The Blenders that can be used: list, add and remove them."
-        ),
+        "init-host": Command("setup.commands", "init_host", "Configure a language-model host to start our server."),
+        "blender": Command("setup.commands", "blender_app", "List, add and remove the Blenders of this machine."),
     },
     examples={
         "doctor": ("blendwright doctor", "blendwright doctor --host gemini-cli"),

@@ -1,4 +1,4 @@
-"""What stands in the way here: checks of the environment and of a language-model host, and how to cure what is missing."""
+"""The checks of `doctor`: the environment and the configuration of a language-model host, each problem with its fix."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ from blendwright.workspace.locations import home_directory
 from blendwright.workspace.opening import open
 from blendwright.workspace.scene_hosts import window_capability
 
-NO_BLENDER = "`blendwright blender list` shows those that are here, and those that can be added."
-OLDEST_PYTHON = (3, 11)
-SECONDS = 120.0
-# Of what a server prints before it ends, the end tells why.
-LONGEST_TAIL = 300
+NO_BLENDER = "`blendwright blender list` shows the Blenders that are installed or can be added."
+MIN_PYTHON = (3, 11)
+# Time limit for the server's answers, in seconds.
+SERVER_TIMEOUT_SECONDS = 120.0
+# A report quotes the end of the server's error output, because the end contains the reason.
+MAX_QUOTED_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was checked. What is not `required` may be missing."""
+    """The result of one check. A check that is not `required` may fail without making the machine unfit."""
 
     name: str
     ok: bool
@@ -46,60 +47,73 @@ class Check:
     required: bool = True
 
     def to_json(self) -> dict[str, str | bool | None]:
-        cure = None if self.ok else self.cure
-        return {"name": self.name, "ok": self.ok, "required": self.required, "found": self.found, "cure": cure}
+        fix = self.cure
+        if self.ok:
+            fix = None
+        return {"name": self.name, "ok": self.ok, "required": self.required, "found": self.found, "cure": fix}
 
 
 def check_environment(blender: str | None = None) -> list[Check]:
-    """Python, the libraries of the system, Blender (the one that is named, or taken otherwise), the other Blenders, and the tools."""
+    """Check Python, the system libraries, Blender, the other Blenders, the open windows and the tools.
+
+    `blender` names the Blender to check; None stands for the default one."""
     tools = Check("tools", True, f"{len(catalog.tools())} ({catalog.fingerprint()[:12]})")
     return [_python(), *_libraries(blender), *_blender(blender), *_other_blenders(), _windows(), tools]
 
 
 def _python() -> Check:
-    """The core's own Python; that of a Blender is the worker's affair."""
-    ok = sys.version_info[:2] >= OLDEST_PYTHON
-    cure = f"Use Python {'.'.join(map(str, OLDEST_PYTHON))} or newer."
-    return Check("python", ok, platform.python_version(), cure)
+    """Check the Python that runs Blendwright. A worker process may use another one."""
+    ok = sys.version_info[:2] >= MIN_PYTHON
+    fix = f"Use Python {'.'.join(map(str, MIN_PYTHON))} or newer."
+    return Check("python", ok, platform.python_version(), fix)
 
 
 def _windows() -> Check:
-    """The Blenders that people have open and that offer a connection; none is needed."""
+    """List the open Blender windows that offer a connection. A missing window is not a problem."""
     try:
         capability = window_capability()
         windows = () if capability is None else capability.open_windows()
     except EnvironmentUnfit as error:
         return Check("open windows", False, error.message, error.cure, required=False)
-    found = "; ".join(window.name for window in windows)
-    return Check("open windows", True, found or "none that is connected", required=False)
+    names = "; ".join(window.name for window in windows)
+    return Check("open windows", True, names or "none that Blendwright can connect to", required=False)
 
 
 def _other_blenders() -> list[Check]:
-    """Those that were added, each by itself where something is wrong with it, and those that can be."""
-    listed = [row for row in list_blenders() if row.name != OWN]
-    ready = [f"{row.name} ({row.blender} on Python {row.python})" for row in listed if row.standing == "ready"]
-    others = [row.name for row in listed if row.standing == "not added"]
-    missing = sorted({row.python for row in listed if row.standing == "no python"})
-    found = "; ".join(
-        [
-            f"added: {', '.join(ready) or 'none'}",
-            *([f"can be added: {', '.join(others)}"] if others else []),
-            *([f"no Python {' or '.join(missing)} here for the rest"] if missing else []),
-        ]
-    )
-    wrong = [row for row in listed if row.standing in ("broken", "outdated")]
-    return [
-        Check("other blenders", True, found, required=False),
-        *(Check(f"blender {row.name}", False, row.standing, row.cure, required=False) for row in wrong),
-    ]
+    """Summarize the other Blenders in one check, and add a failed check for each one that is broken or outdated."""
+    listed_blenders = [row for row in list_blenders() if row.name != OWN]
+    ready: list[str] = []
+    addable: list[str] = []
+    missing_pythons: set[str] = set()
+    problems: list[Check] = []
+    for row in listed_blenders:
+        match row.standing:
+            case "ready":
+                ready.append(f"{row.name} ({row.blender} on Python {row.python})")
+            case "not added":
+                addable.append(row.name)
+            case "no python":
+                missing_pythons.add(row.python)
+            case "broken" | "outdated":
+                problems.append(Check(f"blender {row.name}", False, row.standing, row.cure, required=False))
+
+    summary = f"added: {', '.join(ready) or 'none'}"
+    if addable:
+        summary += f"; can be added: {', '.join(addable)}"
+    if missing_pythons:
+        summary += f"; the rest need Python {' or '.join(sorted(missing_pythons))}, which is not installed"
+    return [Check("other blenders", True, summary, required=False), *problems]
 
 
 def _libraries(blender: str | None) -> list[Check]:
-    """The system libraries that the wheel loads; only Linux leaves them to the user."""
+    """Check the system libraries that the wheel loads. Only on Linux must the user install them."""
     if sys.platform != "linux" or (blender is not None and isinstance(worker_source(blender), BlenderExecutable)):
         return []
     missing = {library: package for library, package in LIBRARIES.items() if not _loads(library)}
-    state = f"missing: {', '.join(missing)}" if missing else f"all {len(LIBRARIES)} are there"
+    if missing:
+        state = f"missing: {', '.join(missing)}"
+    else:
+        state = f"all {len(LIBRARIES)} are installed"
     return [Check("system libraries", not missing, state, f"apt-get install {' '.join(missing.values())}")]
 
 
@@ -112,6 +126,7 @@ def _loads(library: str) -> bool:
 
 
 def _blender(path: str | None) -> list[Check]:
+    """Start a Blender on a temporary workspace and check its version, render engines, confinement and undo."""
     with tempfile.TemporaryDirectory() as directory:
         try:
             with open(directory, blender=path, spare=False) as scene:
@@ -119,7 +134,10 @@ def _blender(path: str | None) -> list[Check]:
         except EnvironmentUnfit as error:
             return [Check("blender", False, error.message, error.cure or NO_BLENDER)]
     undo = profile.features.get("memfile_undo", False)
-    undo_state = "Blender's own undo works headless" if undo else "off on this Blender: such steps are rebuilt instead"
+    if undo:
+        undo_state = "Blender's own undo works headless"
+    else:
+        undo_state = "Blender's own undo is off; Blendwright rebuilds such steps instead"
     version = f"{profile.version_string} ({profile.build_hash}), {profile.memory_mb or 0:.0f} MB idle"
     engines = ", ".join(profile.engines)
     return [
@@ -132,17 +150,19 @@ def _blender(path: str | None) -> list[Check]:
 
 def _confinement(profile: BlenderProfile) -> Check:
     confinement = profile.confinement
-    seccomp = "on" if confinement["seccomp"] else "off"
+    seccomp = "off"
+    if confinement["seccomp"]:
+        seccomp = "on"
     state = f"{confinement['level']} (Landlock {confinement['landlock_abi']}, seccomp {seccomp})"
     reason = confinement.get("reason") or "not available here"
-    cure = f"{reason}. Tools work; Python steps in safe mode will be refused."
-    return Check("confinement", confinement["level"] == "full", state, cure, required=False)
+    fix = f"{reason}. Tools work, but safe mode refuses Python steps."
+    return Check("confinement", confinement["level"] == "full", state, fix, required=False)
 
 
 def check_host(name: str) -> list[Check]:
-    """What stands between a host and our server, in the order in which the host would meet it."""
+    """Check each step between a host and our server, in the order in which the host performs them. Stop at the first failure."""
     host = host_named(name)
-    cure = f"blendwright init-host {name}"
+    fix = f"blendwright init-host {name}"
     entry: dict[str, Any] | None = None
     files: list[str] = []
     for scope in ("project", "user"):
@@ -151,21 +171,23 @@ def check_host(name: str) -> list[Check]:
             files.append(str(file))
             entry = entry or installed(host, file)
         except BlendwrightError as error:
-            if Path(files[-1] if files else "").is_file():
+            if files and Path(files[-1]).is_file():
                 return [Check(f"{host.title} configuration", False, error.message, error.cure)]
     if entry is None:
-        return [Check(f"{host.title} configuration", False, f"no entry in {' or '.join(files)}", cure)]
-    checks = [Check(f"{host.title} configuration", True, str(entry.get("command")))]
+        return [Check(f"{host.title} configuration", False, f"no entry in {' or '.join(files)}", fix)]
+
+    configuration = Check(f"{host.title} configuration", True, str(entry.get("command")))
     command = shutil.which(str(entry.get("command", "")))
     if command is None:
-        return [*checks, Check("server command", False, f"{entry.get('command')} cannot be run", f"{cure} --replace")]
-    return [*checks, _starts(host, [command, *map(str, entry.get("args", ()))])]
+        message = f"{entry.get('command')} is not an executable program"
+        return [configuration, Check("server command", False, message, f"{fix} --replace")]
+    return [configuration, _starts(host, [command, *map(str, entry.get("args", ()))])]
 
 
 def _starts(host: Host, command: list[str]) -> Check:
-    """Start it as the host would, on a workspace of its own, ask for its tools, and see that it goes on from there.
+    """Start the server as the host would, on a temporary workspace, and check that it lists its tools and answers a ping.
 
-    What a host asks first is answered from a recording while the server is still being loaded; a ping is answered by the server.
+    The server may answer the first requests from a recording while it is still loading. Only the loaded server answers the ping.
     """
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "doctor", "version": "1"}}
     messages: list[dict[str, Any]] = [
@@ -175,36 +197,39 @@ def _starts(host: Host, command: list[str]) -> Check:
         {"jsonrpc": "2.0", "id": 2, "method": "ping"},
     ]
     text = "".join(json.dumps(message) + "\n" for message in messages)
-    cure = f"Run it by hand: {shlex.join(command)}"
+    fix = f"Run it by hand: {shlex.join(command)}"
     with tempfile.TemporaryDirectory() as directory:
         try:
-            answers, ended = _ask([*command, "--workspace", str(Path(directory, "workspace"))], text, last=2)
+            answers, ending = _ask([*command, "--workspace", str(Path(directory, "workspace"))], text, last=2)
         except (OSError, ValueError, TypeError) as error:
-            return Check("server start", False, f"{type(error).__name__}: {error}"[:200], cure)
+            return Check("server start", False, f"{type(error).__name__}: {error}"[:200], fix)
     if "result" not in answers.get(2, {}):
-        return Check("server start", False, f"it did not answer, and {ended}", cure)
+        return Check("server start", False, f"it did not answer, and {ending}", fix)
     return Check("server start", True, f"{len(answers[1]['result']['tools'])} tools for {host.title}")
 
 
 def _ask(command: list[str], text: str, *, last: int) -> tuple[dict[int, dict[str, Any]], str]:
-    """Send the text to a server; return its answers up to the id `last`, and how it ended. As with a host, its input stays open."""
+    """Send the text to a server. Return its answers by id, up to the id `last`, and a description of its end.
+
+    The input stays open until the last answer, as a host keeps it."""
     answers: dict[int, dict[str, Any]] = {}
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8"
         )
-        timer = threading.Timer(SECONDS, process.kill)
+        timer = threading.Timer(SERVER_TIMEOUT_SECONDS, process.kill)
         timer.start()
         with process:
             assert process.stdin is not None and process.stdout is not None
             try:
-                # Gone before it has read everything: what it printed last tells why.
+                # A server that ended before it read everything explains the reason in its error output.
                 with contextlib.suppress(BrokenPipeError):
                     process.stdin.write(text)
                     process.stdin.flush()
                 for line in process.stdout:
                     answer = json.loads(line)
-                    answers |= {answer["id"]: answer} if "id" in answer else {}
+                    if "id" in answer:
+                        answers[answer["id"]] = answer
                     if last in answers:
                         break
                 with contextlib.suppress(BrokenPipeError):
@@ -214,5 +239,5 @@ def _ask(command: list[str], text: str, *, last: int) -> tuple[dict[int, dict[st
                 timer.cancel()
                 process.kill()
         errors.seek(0)
-        tail = " ".join(errors.read().split())[-LONGEST_TAIL:]
+        tail = " ".join(errors.read().split())[-MAX_QUOTED_CHARACTERS:]
     return answers, f"ended with exit code {process.returncode}: {tail or 'it printed nothing'}"

@@ -1,6 +1,6 @@
-"""The language-model hosts we know how to set up: where each keeps its list of MCP servers, and our entry in it.
+"""The language-model hosts that Blendwright can configure: the location of each host's list of MCP servers, and our entry in it.
 
-Only our own entry is written; everything else in a host's file stays as it is, and the file is replaced whole or not at all.
+Blendwright writes only its own entry and keeps the rest of the file. It replaces the file atomically.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ Scope = Literal["user", "project"]
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """`user` and `project` are the files it reads, relative to the home and to the project; None where it has none."""
+    """A language-model host.
+
+    `user` and `project` are its configuration files, relative to the home and to the project directory; None if it has no such file.
+    `key` is the name of the list of servers in the file."""
 
     name: str
     title: str
@@ -36,20 +39,17 @@ class Host:
     project: str | None
     format: Literal["json", "toml"] = "json"
     typed: bool = False
-    """Whether an entry says that it is a stdio server."""
+    """Whether an entry states its type `stdio`."""
 
     def file(self, scope: Scope, *, home: Path, project: Path) -> Path:
+        """Return the configuration file of a scope. Raise Refusal if the host has none."""
         if scope == "user":
-            path = self.user
+            directory, path, other_scope = home, self.user, "project"
         else:
-            path = self.project
+            directory, path, other_scope = project, self.project, "user"
         if path is None:
-            if scope == "user":
-                other = "project"
-            else:
-                other = "user"
-            raise _refusal(f"{self.title} has no list of servers per {scope}", f"Use --scope {other}.")
-        return (home if scope == "user" else project) / path
+            raise _refusal(f"{self.title} has no list of servers per {scope}", f"Use --scope {other_scope}.")
+        return directory / path
 
 
 def _desktop() -> str:
@@ -74,16 +74,17 @@ HOSTS: Mapping[str, Host] = {
 
 
 def host_named(name: str) -> Host:
+    """Return a host by its name. Raise Refusal for an unknown name."""
     if name not in HOSTS:
-        cure = did_you_mean(name, HOSTS, otherwise=f"Known are: {', '.join(HOSTS)}.")
-        raise _refusal(f"there is no host '{name}' that we know", cure)
+        fix = did_you_mean(name, HOSTS, otherwise=f"Supported hosts: {', '.join(HOSTS)}.")
+        raise _refusal(f"unknown host '{name}'", fix)
     return HOSTS[name]
 
 
 def entry(host: Host, workspace: Path, attach: str | None = None) -> dict[str, Any]:
-    """Our entry: the very program that runs now, so that no path has to be right elsewhere, and the directory it is to work in.
+    """Return our entry for a host, which starts the program that runs now on the workspace.
 
-    -P keeps Python from importing what lies in the directory that the host starts it in."""
+    -P keeps Python from importing modules of the directory in which the host starts it."""
     directory = workspace.resolve()
     program = Path(sys.argv[0]).resolve()
     if program.name.startswith(ENTRY):
@@ -91,7 +92,8 @@ def entry(host: Host, workspace: Path, attach: str | None = None) -> dict[str, A
     else:
         command = [sys.executable, "-P", "-m", ENTRY]
     args = [*command[1:], "serve", "--workspace", str(directory), "--directory", str(directory.parent)]
-    args += [] if attach is None else ["--attach", attach]
+    if attach is not None:
+        args += ["--attach", attach]
     server: dict[str, Any] = {"command": command[0], "args": args}
     if host.typed:
         return {"type": "stdio", **server}
@@ -99,13 +101,13 @@ def entry(host: Host, workspace: Path, attach: str | None = None) -> dict[str, A
 
 
 def remote_entry(url: str, token_variable: str) -> str:
-    """An entry for a server that runs already, in one line to paste. Hosts put the value of the variable in the place of its name."""
+    """Return one line of JSON to paste: an entry for a running server. Hosts insert the value of the token's environment variable."""
     headers = {"Authorization": f"Bearer ${{{token_variable}}}"}
     return json.dumps({"mcpServers": {ENTRY: {"type": "http", "url": url, "headers": headers}}})
 
 
 def installed(host: Host, file: Path) -> dict[str, Any] | None:
-    """Our entry as the host's file has it, or None."""
+    """Return our entry in the host's file, or None."""
     ours = _servers(host, file, _read(host, file)).get(ENTRY)
     if isinstance(ours, dict):
         return cast("dict[str, Any]", ours)
@@ -113,14 +115,17 @@ def installed(host: Host, file: Path) -> dict[str, Any] | None:
 
 
 def install(host: Host, file: Path, ours: dict[str, Any], *, replace: bool = False) -> bool:
-    """Put our entry in; False when it is there already. One that differs is replaced only when asked to."""
-    whole = _read(host, file)
-    servers = _servers(host, file, whole)
+    """Write our entry into the host's file. Return False if the same entry exists already.
+
+    Raise Refusal if another entry exists and `replace` is false, or if the file cannot take the entry without other changes."""
+    document = _read(host, file)
+    servers = _servers(host, file, document)
     if servers.get(ENTRY) == ours:
         return False
     if ENTRY in servers and not replace:
-        raise _refusal(f"{file} has another entry for {ENTRY}", "Give --replace to put this one in its place.")
-    expected = {**whole, host.key: {**servers, ENTRY: ours}}
+        raise _refusal(f"{file} has another entry for {ENTRY}", "Pass --replace to overwrite it.")
+
+    expected = {**document, host.key: {**servers, ENTRY: ours}}
     if host.format == "toml":
         text = _toml(host, file, ours)
     else:
@@ -131,25 +136,28 @@ def install(host: Host, file: Path, ours: dict[str, Any], *, replace: bool = Fal
     except ValueError:
         data, rest_is_unchanged = b"", False
     if not rest_is_unchanged:
-        message = f"{file} is written in a way that our entry cannot be put in without changing the rest"
+        message = f"the format of {file} does not allow adding our entry without changing the rest"
         raise _refusal(message, BY_HAND)
     _replace(file, data)
     return True
 
 
 def _replace(file: Path, data: bytes) -> None:
-    """Whole or not at all, under the permissions that it has, and where it really is: dotfiles are often links."""
+    """Replace a file atomically. Keep its permissions, and follow a symbolic link, because dotfiles are often links."""
     target = file.resolve()
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         part.unlink(missing_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        mode = None
         if target.exists():
             mode = target.stat().st_mode & 0o777
-        else:
-            mode = None
-        # Such files may hold keys: nobody may read the new one who could not read the old one, not even for a moment.
-        opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+        # The file may hold keys. Therefore the new file is never readable for users who could not read the old one.
+        creation_mode = 0o600
+        if mode is None:
+            creation_mode = 0o666
+        opened = os.open(part, flags, creation_mode)
         with os.fdopen(opened, "wb") as new:
             new.write(data)
         if mode is not None:
@@ -162,7 +170,7 @@ def _replace(file: Path, data: bytes) -> None:
 
 
 def snippet(host: Host, ours: dict[str, Any]) -> str:
-    """What a person would write into the host's file by hand."""
+    """Return the text that a user would add to the host's file by hand."""
     if host.format == "toml":
         return _section(host, ours)
     return json.dumps({host.key: {ENTRY: ours}}, indent=2) + "\n"
@@ -183,41 +191,45 @@ def _read(host: Host, file: Path) -> dict[str, Any]:
 def _parsed(host: Host, text: str) -> Any:
     if host.format == "toml":
         return tomllib.loads(text)
-    return json.loads(text if text.strip() else "{}")
+    return json.loads(text.strip() or "{}")
 
 
-def _servers(host: Host, file: Path, whole: dict[str, Any]) -> dict[str, Any]:
-    return _object({} if whole.get(host.key) is None else whole[host.key], f"'{host.key}' in {file}")
+def _servers(host: Host, file: Path, document: dict[str, Any]) -> dict[str, Any]:
+    servers = document.get(host.key)
+    if servers is None:
+        servers = {}
+    return _object(servers, f"'{host.key}' in {file}")
 
 
-def _object(value: Any, what: str) -> dict[str, Any]:
+def _object(value: Any, location: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _refusal(f"{what} holds no names with values", BY_HAND)
+        raise _refusal(f"{location} is not a table of names and values", BY_HAND)
     return cast("dict[str, Any]", value)
 
 
 def _toml(host: Host, file: Path, ours: dict[str, Any]) -> str:
-    """Appended as text, so that comments and order of the rest survive; an old section of ours is cut out first."""
+    """Return the file's text with our section at its end. Remove an old section of ours, and keep comments and order of the rest."""
     if file.exists():
         lines = file.read_bytes().decode().splitlines(keepends=True)
     else:
         lines = []
     our_header = re.compile(rf"\s*\[\s*{host.key}\s*\.\s*{ENTRY}\s*[].]")
-    others: list[str] = []
-    above: list[str] = []  # comments at the end of a section of ours: they belong to what follows
+    kept_lines: list[str] = []
+    pending_comments: list[str] = []  # comments at the end of our section, which belong to the next section
     inside = False
     for line in lines:
         if line.lstrip().startswith("["):
             inside = our_header.match(line) is not None
-            others += [] if inside else above
-            above = []
+            if not inside:
+                kept_lines += pending_comments
+            pending_comments = []
         if not inside:
-            others.append(line)
-        elif line.lstrip().startswith("#") or (above and not line.strip()):
-            above.append(line)
+            kept_lines.append(line)
+        elif line.lstrip().startswith("#") or (pending_comments and not line.strip()):
+            pending_comments.append(line)
         else:
-            above = []
-    text = "".join(others + above)
+            pending_comments = []
+    text = "".join(kept_lines + pending_comments)
     if not text or text.endswith("\n\n"):
         gap = ""
     elif text.endswith("\n"):
@@ -228,7 +240,7 @@ def _toml(host: Host, file: Path, ours: dict[str, Any]) -> str:
 
 
 def _section(host: Host, ours: dict[str, Any]) -> str:
-    # JSON strings and arrays of strings are TOML, too.
+    # JSON strings and JSON arrays of strings are valid TOML.
     values = "".join(f"{key} = {json.dumps(value)}\n" for key, value in ours.items())
     return f"[{host.key}.{ENTRY}]\n{values}"
 

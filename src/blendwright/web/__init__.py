@@ -1,6 +1,6 @@
-"""HTTP as every server of ours speaks it: connections and bodies with bounds, who may ask from where, and one way to listen and to end."""
+"""The shared HTTP layer of all Blendwright servers: bounded connections and bodies, checks of origins, listening and shutdown."""
 
 from __future__ import annotations
 
-# The key under which a request has the id of its connection. Here, so that whoever needs no more loads no web server.
+# The key in a request's scope that holds the id of its connection. Defined here, so that importing it loads no web server.
 CONNECTION_ID = "blendwright.connection_id"

@@ -1,7 +1,7 @@
-"""The bodies of HTTP requests: read whole, and bounded in number and in sum, so that token holders cannot fill the memory either.
+"""The bodies of HTTP requests, limited in number and in total size, so that even clients with a token cannot fill the memory.
 
-A large body has a place before more of it is read than a small one has; until then its connection is not read from. The place is kept
-until the request is answered, since what was read from the body is in memory as long.
+A large body must reserve memory before the server reads more of it than a small body has. Until then the server does not read from
+the connection. The reservation lasts until the server has answered the request, because the body stays in memory until then.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from contextlib import asynccontextmanager
 
 from starlette.types import Receive, Scope
 
-# Bodies up to this size need no place: what all connections together hold of them is little.
-SMALL_BODY = 64 * 1024
-MOST_LARGE_BODIES = 16
-# Two of the largest messages.
-MOST_BYTES = 128 * 1024 * 1024
-# So long a large body waits for its place before it is refused.
-PLACE_SECONDS = 10.0
+# Bodies up to this many bytes need no reservation: all connections together hold little of them.
+SMALL_BODY_BYTES = 64 * 1024
+MAX_LARGE_BODIES = 16
+# Room for two of the largest messages.
+MAX_TOTAL_BYTES = 128 * 1024 * 1024
+# A large body that has waited this long for its reservation is refused.
+RESERVATION_TIMEOUT_SECONDS = 10.0
 
 
 class NoPlace(Exception):
-    """The other large bodies did not end in time."""
+    """No memory became free for this body in time."""
 
 
 class TooLarge(Exception):
-    """The body has more bytes than a message may have."""
+    """The body has more bytes than the limit of a message."""
 
 
 class Disconnected(Exception):
@@ -36,8 +36,10 @@ class Disconnected(Exception):
 
 
 class _Buffer:
-    """What was read of a body. Of a large one it is held in pages of its own, which the system has back as soon as they are released;
-    what Python allocates in a thousand parts stays with the process."""
+    """The received part of one body.
+
+    A large body uses memory pages that the operating system gets back as soon as the buffer releases them. Many small Python
+    allocations would stay with the process."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -45,7 +47,7 @@ class _Buffer:
         self._pages: mmap.mmap | None = None
 
     def enlarge(self, size: int) -> None:
-        """Make room for a large body of at most this size."""
+        """Reserve pages for a large body of at most `size` bytes."""
         self._pages = mmap.mmap(-1, size)
         self._pages.write(self._small)
         self._small.clear()
@@ -58,13 +60,13 @@ class _Buffer:
             self._pages.write(part)
 
     def whole(self) -> bytes:
-        """Everything that was written; the buffer holds it no longer."""
+        """Return the complete body and release the buffer."""
         if self._pages is None:
-            whole = bytes(self._small)
+            body = bytes(self._small)
         else:
-            whole = self._pages[: self.size]
+            body = self._pages[: self.size]
         self.release()
-        return whole
+        return body
 
     def release(self) -> None:
         self._small = bytearray()
@@ -74,81 +76,85 @@ class _Buffer:
 
 
 class BodyPlaces:
-    """Gives large bodies their places, in the order in which they came. For one event loop."""
+    """The reservations of large bodies, granted in the order of the requests. For use in one event loop."""
 
     def __init__(self, largest: int) -> None:
         self._largest = largest
-        self._bytes = 0
-        self._bodies = 0
+        self._reserved_bytes = 0
+        self._reserved_bodies = 0
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
 
     @asynccontextmanager
     async def body(self, scope: Scope, receive: Receive) -> AsyncGenerator[bytes]:
-        """The whole body of a request; what it holds of the places is given back at the end. Raises TooLarge, NoPlace and Disconnected."""
+        """Yield the complete body of a request, and give back its reservation at the end. Raise TooLarge, NoPlace or Disconnected."""
         declared = _declared_length(scope)
         if declared is not None and declared > self._largest:
             raise TooLarge
         if declared is None:
-            needed = self._largest
+            limit = self._largest
         else:
-            needed = declared
-        buffer, taken = _Buffer(), 0
+            limit = declared
+        buffer, reserved = _Buffer(), 0
         try:
-            more = True
-            while more:
-                # Without a length it needs the room of the largest: whoever took it bit by bit could wait for others who wait too.
-                if not taken and needed > SMALL_BODY and (declared is not None or buffer.size > SMALL_BODY):
-                    taken = await self._take(needed)
-                    buffer.enlarge(needed)
+            has_more = True
+            while has_more:
+                # A body without a declared length reserves the largest size at once. Growing reservations could wait for each other
+                # forever.
+                is_large = declared is not None or buffer.size > SMALL_BODY_BYTES
+                if not reserved and limit > SMALL_BODY_BYTES and is_large:
+                    reserved = await self._reserve(limit)
+                    buffer.enlarge(limit)
                 message = await receive()
                 if message["type"] != "http.request":
                     raise Disconnected
                 part: bytes = message.get("body", b"")
-                if buffer.size + len(part) > needed:
+                if buffer.size + len(part) > limit:
                     raise TooLarge
                 buffer.write(part)
-                more = message.get("more_body", False)
+                has_more = message.get("more_body", False)
             yield buffer.whole()
         finally:
             buffer.release()
-            if taken:
-                self._give_back(taken)
+            if reserved:
+                self._give_back(reserved)
 
-    async def _take(self, size: int) -> int:
+    async def _reserve(self, size: int) -> int:
+        """Wait until `size` bytes are free, reserve them, and return `size`. Raise NoPlace after the time limit."""
         if not self._waiting and self._fits(size):
-            self._bytes += size
-            self._bodies += 1
+            self._reserved_bytes += size
+            self._reserved_bodies += 1
             return size
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((size, place))
+        reservation: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((size, reservation))
         try:
-            await asyncio.wait_for(asyncio.shield(place), PLACE_SECONDS)
+            await asyncio.wait_for(asyncio.shield(reservation), RESERVATION_TIMEOUT_SECONDS)
         except BaseException as error:
-            if place.done():
+            if reservation.done():
                 self._give_back(size)
             else:
-                place.cancel()
-                self._waiting.remove((size, place))
-                self._hand_out()
+                reservation.cancel()
+                self._waiting.remove((size, reservation))
+                self._grant_waiting()
             if isinstance(error, TimeoutError):
                 raise NoPlace from error
             raise
         return size
 
     def _give_back(self, size: int) -> None:
-        self._bytes -= size
-        self._bodies -= 1
-        self._hand_out()
+        self._reserved_bytes -= size
+        self._reserved_bodies -= 1
+        self._grant_waiting()
 
-    def _hand_out(self) -> None:
+    def _grant_waiting(self) -> None:
         while self._waiting and self._fits(self._waiting[0][0]):
-            size, place = self._waiting.popleft()
-            self._bytes += size
-            self._bodies += 1
-            place.set_result(None)
+            size, reservation = self._waiting.popleft()
+            self._reserved_bytes += size
+            self._reserved_bodies += 1
+            reservation.set_result(None)
 
     def _fits(self, size: int) -> bool:
-        return self._bodies < MOST_LARGE_BODIES and self._bytes + size <= max(MOST_BYTES, self._largest)
+        max_bytes = max(MAX_TOTAL_BYTES, self._largest)
+        return self._reserved_bodies < MAX_LARGE_BODIES and self._reserved_bytes + size <= max_bytes
 
 
 def _declared_length(scope: Scope) -> int | None:

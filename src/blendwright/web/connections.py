@@ -1,8 +1,8 @@
-"""The connections of an HTTP server: how long each may take over its request, and how many there are of which kind.
+"""The connections of an HTTP server, limited in number and in the time that each request may take.
 
-A connection is known once a request on it brought the right token, or the cookie of a session. Unknown ones are bounded by
-themselves, so that nobody without the token can take the place of somebody who has it: without limits a few hundred connections that
-never finish their first line would use up every descriptor of the process.
+A connection is known once one of its requests carried the right token or a session cookie. Unknown connections have a separate limit,
+so clients without the token cannot displace clients that have it. Without limits, a few hundred connections that never finish their
+first line would use up every file descriptor of the process.
 """
 
 from __future__ import annotations
@@ -21,25 +21,27 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from blendwright.web import CONNECTION_ID
 
-HEADER_SECONDS = 10.0
-BODY_SECONDS = 60.0
-# More than the clients that come at the same moment and have not sent their first line yet.
-MOST_UNKNOWN = 256
-# With those above, fewer than the descriptors that a process usually has (1,024).
-MOST_KNOWN = 512
-# The key under which a request names its connection.
+# Time limits for receiving the headers and the body of a request.
+HEADER_TIMEOUT_SECONDS = 10.0
+BODY_TIMEOUT_SECONDS = 60.0
+# More than the number of clients that connect at the same moment and have not sent their first line yet.
+MAX_UNKNOWN_CONNECTIONS = 256
+# Together with the unknown connections, fewer than the usual limit of descriptors per process (1,024).
+MAX_KNOWN_CONNECTIONS = 512
+# The key in a request's scope that holds its connection object.
 CONNECTION = "blendwright.connection"
-QUIET_SECONDS = 60.0
+# Minimum time between two warnings about exhausted descriptors.
+WARNING_INTERVAL_SECONDS = 60.0
 
 _log = logging.getLogger(__name__)
 
 
 class GuardedConnection(H11Protocol):
-    """A connection that ends when its request does not come, or when there are too many of its kind."""
+    """A connection that closes when its request arrives too slowly or when too many connections of its kind are open."""
 
-    known = False
+    is_known = False
     id = ""
-    """Tells it apart from every other one that there was or will be: a port is given to the next client once it is free."""
+    """A unique id. A port is not unique, because the system gives a free port to the next client."""
     _deadline: asyncio.TimerHandle | None = None
     _awaited: Any = None
     _since = 0.0
@@ -49,10 +51,10 @@ class GuardedConnection(H11Protocol):
         self.id = f"connection-{secrets.token_hex(16)}"
         self._since = monotonic()
         self._watch()
-        unknown = [each for each in self._open_connections() if not each.known]
-        if len(unknown) > MOST_UNKNOWN:
-            # The one that has waited longest: whoever has a token brings it with the first line.
-            min(unknown, key=lambda each: each._since).transport.abort()
+        unknown = [connection for connection in self._open_connections() if not connection.is_known]
+        if len(unknown) > MAX_UNKNOWN_CONNECTIONS:
+            # Close the connection that has waited longest. A client with a token sends it in its first request.
+            min(unknown, key=lambda connection: connection._since).transport.abort()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -60,7 +62,7 @@ class GuardedConnection(H11Protocol):
 
     def handle_events(self) -> None:
         super().handle_events()
-        # Before the request is handled: its task has not begun yet.
+        # The task that handles the request has not started yet.
         scope = cast("dict[str, Any] | None", self.scope)
         if scope is not None:
             scope[CONNECTION] = self
@@ -76,26 +78,27 @@ class GuardedConnection(H11Protocol):
         self._watch()  # part of the next request may be here already
 
     def recognise(self) -> None:
-        """Its request has the right token. Where there are too many such connections, the one that is idle longest makes room."""
-        self.known = True
-        known = [each for each in self._open_connections() if each.known]
-        if len(known) > MOST_KNOWN:
-            idle = [each for each in known if each.idle]
-            (min(idle, key=lambda each: each._since) if idle else self).transport.abort()
+        """Mark the connection as known. If too many known connections are open, close the one that has been idle longest."""
+        self.is_known = True
+        known_connections = [connection for connection in self._open_connections() if connection.is_known]
+        if len(known_connections) > MAX_KNOWN_CONNECTIONS:
+            idle_connections = [connection for connection in known_connections if connection.idle]
+            closing = min(idle_connections, key=lambda connection: connection._since, default=self)
+            closing.transport.abort()
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being received or answered on it."""
-        cycle: Any = self.cycle  # none before the first request, whatever its type says
+        """Return whether the connection neither receives a request nor sends an answer."""
+        cycle: Any = self.cycle  # None before the first request, although its type does not say so
         return cycle is None or cycle.response_complete
 
     def _open_connections(self) -> Iterator[GuardedConnection]:
-        for each in self.connections:
-            if isinstance(each, GuardedConnection) and not each.transport.is_closing():
-                yield each
+        for connection in self.connections:
+            if isinstance(connection, GuardedConnection) and not connection.transport.is_closing():
+                yield connection
 
     def _watch(self) -> None:
-        """One deadline for the headers and one for the body, each from when it is due; more of it coming in does not move it."""
+        """Start the deadline of the current headers or body, unless it runs already. Further bytes of the same part do not extend it."""
         state = self.conn.their_state
         if state is self._awaited and self._deadline is not None:
             return
@@ -103,9 +106,9 @@ class GuardedConnection(H11Protocol):
         self._awaited = state
         if state in (h11.IDLE, h11.SEND_BODY):
             if state is h11.IDLE:
-                seconds = HEADER_SECONDS
+                seconds = HEADER_TIMEOUT_SECONDS
             else:
-                seconds = BODY_SECONDS
+                seconds = BODY_TIMEOUT_SECONDS
             self._deadline = self.loop.call_later(seconds, self._end)
 
     def _end(self) -> None:
@@ -119,14 +122,14 @@ class GuardedConnection(H11Protocol):
 
 
 def recognise(scope: Scope) -> None:
-    """Tell the connection of a request, where there is one, that the request has the right token."""
+    """Mark the connection of a request as known, because the request has the right token. Ignore scopes of other servers."""
     connection = scope.get(CONNECTION)
     if isinstance(connection, GuardedConnection):
         connection.recognise()
 
 
 class DescriptorExhaustionHandler:
-    """Handles what goes wrong in the event loop: that descriptors have run out is no defect, and needs one line and no stack trace."""
+    """An exception handler for the event loop that logs one line without a stack trace when file descriptors run out."""
 
     def __init__(self) -> None:
         self._quiet_until = 0.0
@@ -136,5 +139,5 @@ class DescriptorExhaustionHandler:
         if not isinstance(problem, OSError) or problem.errno not in (errno.EMFILE, errno.ENFILE):
             loop.default_exception_handler(context)
         elif monotonic() >= self._quiet_until:
-            self._quiet_until = monotonic() + QUIET_SECONDS
-            _log.warning("no connection can be taken for a moment: %s", problem.strerror)
+            self._quiet_until = monotonic() + WARNING_INTERVAL_SECONDS
+            _log.warning("cannot accept connections for the moment: %s", problem.strerror)

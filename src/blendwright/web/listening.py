@@ -1,4 +1,4 @@
-"""Listening on one address with uvicorn: bounded connections, signals left to whoever started us, and an orderly end."""
+"""A uvicorn server on one address with bounded connections. It leaves signals to the caller and closes in order."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from blendwright.web.connections import DescriptorExhaustionHandler, GuardedConn
 
 OnShutdown = Callable[[Callable[[], None]], None]
 
-# As many as the socket accepts at once, so that the limits of connections apply before there are too many.
+# Connections that the system queues before the server accepts them. Small, so that the limits of connections apply first.
 BACKLOG = 64
-GRACE_SECONDS = 5
+SHUTDOWN_GRACE_SECONDS = 5
 
 
 async def listen(
@@ -30,19 +30,21 @@ async def listen(
     on_listening: Callable[[tuple[str, int]], None] = lambda _: None,
     on_end: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until a shutdown is requested; `on_shutdown` is told what to call then, `on_listening` the address once it is ours, and
-    `on_end` is called as soon as the end was asked for, while requests are still open. Raises EnvironmentUnfit."""
+    """Serve until the caller requests a shutdown. Raise EnvironmentUnfit if the address cannot be used.
+
+    `on_shutdown` receives the function that requests the shutdown. `on_listening` receives the address once the server listens.
+    `on_end` runs as soon as a shutdown is requested, while requests are still open."""
     config = uvicorn.Config(
         app,
-        host=host.strip("[]"),  # brackets are for addresses on the web, not for sockets
+        host=host.strip("[]"),  # sockets expect an IPv6 address without the brackets of a URL
         port=port,
         log_level="warning",
         access_log=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_graceful_shutdown=SHUTDOWN_GRACE_SECONDS,
         http=GuardedConnection,
         ws="none",
         backlog=BACKLOG,
-        proxy_headers=False,  # whoever may send requests is not believed about where they come from
+        proxy_headers=False,  # a client could forge its address in these headers
         server_header=False,
     )
     asyncio.get_running_loop().set_exception_handler(DescriptorExhaustionHandler())
@@ -56,11 +58,12 @@ async def listen(
     try:
         await web_server.serve()
     except SystemExit as stopped:
-        raise EnvironmentUnfit(f"{host}:{port} cannot be listened on", cure="Name another host or port.") from stopped
+        message = f"cannot listen on {host}:{port}"
+        raise EnvironmentUnfit(message, cure="Choose another host or port.") from stopped
 
 
 def free_port(host: str) -> int:
-    """A port of this host that nobody listens on now. Raises EnvironmentUnfit where there is no such host here."""
+    """Return a port of this host that no program listens on. Raise EnvironmentUnfit if this machine does not have the address."""
     if ":" in host:
         family = socket.AF_INET6
     else:
@@ -70,13 +73,13 @@ def free_port(host: str) -> int:
             probe.bind((host.strip("[]"), 0))
             return probe.getsockname()[1]
     except OSError as error:
-        raise EnvironmentUnfit(
-            f"{host} cannot be listened on: {error.strerror}", cure="Name another host or port."
-        ) from error
+        message = f"cannot listen on {host}: {error.strerror}"
+        raise EnvironmentUnfit(message, cure="Choose another host or port.") from error
 
 
 class _WebServer(uvicorn.Server):
-    """Leaves signals alone: it would raise them again once it has ended, and so end the process before the workspace is closed."""
+    """A uvicorn server without signal handling. Uvicorn would raise signals again at its end and stop the process too early to close
+    the workspace."""
 
     def __init__(self, config: uvicorn.Config, on_listening: Callable[[], None]) -> None:
         super().__init__(config)
@@ -92,12 +95,12 @@ class _WebServer(uvicorn.Server):
         yield
 
     def end(self) -> None:
-        # Not only should_exit: the library of event streams listens here, and streams that are open end at once.
+        # Setting `should_exit` is not enough: the event-stream library hooks into `handle_exit` to end open streams at once.
         self.handle_exit(signal.SIGTERM, None)
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """A receiver that gives the body once more, which was read already."""
+    """Return a receiver that first returns a body that was read already, and then continues with `receive`."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:

@@ -1,4 +1,4 @@
-"""Which names a server on one address answers to, and the pages of which origins may use it: what keeps other pages of a browser out."""
+"""The host names and page origins that a server accepts, so that foreign pages in a browser cannot use it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The values that the headers Host and Origin may have."""
+    """The accepted values of the headers Host and Origin."""
 
     hosts: tuple[str, ...]
     origins: tuple[str, ...]
 
     @classmethod
     def of(cls, host: str, port: int) -> Names:
-        """Those of loopback, and the host that is listened on."""
+        """Return the names of the loopback interface and of the host that the server listens on."""
         names = sorted({*LOOPBACK, host})
         return cls(tuple(f"{name}:{port}" for name in names), tuple(f"http://{name}:{port}" for name in names))
 
     def refused(self, headers: dict[str, str]) -> Literal["host", "origin"] | None:
-        """Which of the two is not one of ours. Programs send no Origin; a page always does where it matters."""
+        """Return the header that is not accepted, or None. Programs send no Origin; browsers send it with every relevant request."""
         if headers.get("host") not in self.hosts:
             return "host"
         origin = headers.get("origin")

@@ -1,4 +1,4 @@
-"""The first signal ends a server in order, so that its workspace is closed; a second one does what it always does."""
+"""Orderly shutdown: the first signal closes the server and its workspace; a second signal has its normal effect."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Shutdown:
-    """`signal` is the one that came, if one did. It is remembered until `on_request` says how the server is ended."""
+    """A requested shutdown. `signal` is the received signal, or None. It is kept until `on_request` names the function to call."""
 
     def __init__(self) -> None:
         self.signal: signal.Signals | None = None
         self._end: Callable[[], None] | None = None
 
     def on_request(self, end: Callable[[], None]) -> None:
-        """Call `end` when a signal comes; at once, where one came already."""
+        """Call `end` when a signal arrives, or at once if one has arrived already."""
         self._end = end
         if self.signal is not None:
             end()
@@ -31,7 +31,7 @@ class Shutdown:
 
 @contextlib.contextmanager
 def shutdown_on_signals() -> Generator[Shutdown]:
-    """For an event loop that runs in the main thread."""
+    """Handle signals while the context is active. Requires an event loop in the main thread."""
     loop, shutdown = asyncio.get_running_loop(), Shutdown()
 
     def restore_handlers() -> None:

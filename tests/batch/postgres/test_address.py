@@ -11,7 +11,7 @@ import pytest
 
 from blendwright.batch.engines.engine import Job
 from blendwright.fleet.address import VARIABLE, read_address
-from blendwright.fleet.job_queue import JOBS_FOR_ALL, MOST_CASES, CaseJob, cases_per_job
+from blendwright.fleet.job_queue import MAX_CASES_PER_JOB, TARGET_JOBS, CaseJob, cases_per_job
 from blendwright.fleet.requests import check_outputs, use_address
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from support.processes.shell import Shell
@@ -73,18 +73,18 @@ def test_without_the_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("place", ["shots", "/mnt/share"])
 def test_outputs_of_a_fleet_are_where_every_machine_finds_them(place: str) -> None:
-    with pytest.raises(Refusal, match="a place on this machine"):
+    with pytest.raises(Refusal, match="a path on this machine"):
         check_outputs(place)
     assert check_outputs("file:///mnt/share/") == "file:///mnt/share"
 
 
 def test_a_small_batch_is_cut_fine_and_a_large_one_coarsely() -> None:
-    assert [cases_per_job(cases) for cases in (0, 1, JOBS_FOR_ALL, 3 * JOBS_FOR_ALL, 10_000_000)] == [
+    assert [cases_per_job(cases) for cases in (0, 1, TARGET_JOBS, 3 * TARGET_JOBS, 10_000_000)] == [
         1,
         1,
         1,
         3,
-        MOST_CASES,
+        MAX_CASES_PER_JOB,
     ]
 
 
@@ -107,5 +107,5 @@ UNSOUND: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("said", UNSOUND)
 def test_a_job_that_is_not_sound_is_refused(said: Any) -> None:
-    with pytest.raises(Refusal, match="a job in the queue is not sound"):
+    with pytest.raises(Refusal, match="an invalid job in the queue"):
         CaseJob.from_json(said)

@@ -1,1 +1,1 @@
-"""Cases of a batch and how one of them runs."""
+"""The cases of a batch, and the code that runs one case."""

@@ -1,4 +1,4 @@
-"""A case: one row of parameters for a program, known by a key that follows from everything that decides what comes of it."""
+"""A case: one row of parameters for a program, identified by a key over everything that determines its result."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ import rfc8785
 
 from blendwright.values.errors import EnvironmentUnfit
 
-# Raised whenever equal cases would get another key, or the same key would mean something else.
+# A new version makes the keys of older cases invalid. It is needed whenever a key would change or mean something else.
 KEY_VERSION = 1
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`number` is given when a case is first added to a table of results, and never to another one. `source` says where its row
-    stands, for messages, as `table.csv:17`. Raises EnvironmentUnfit for a key that is none."""
+    """A row of parameters of a batch. Raises EnvironmentUnfit for an invalid key.
+
+    The table of results gives a case its `number` when the case is first added, and never reuses the number. `source` names the
+    position of the row for messages, as `table.csv:17`."""
 
     number: int
     key: str
@@ -32,25 +34,26 @@ class Case:
 
     @property
     def name(self) -> str:
-        """As files and folders of it are called."""
+        """Return the name that the files and folders of this case have."""
         return f"{self.number:06d}"
 
 
 def case_key(identity: Mapping[str, Any], params: Mapping[str, Any]) -> str:
-    """sha256 over what all cases of a batch have in common and the parameters of this one, in canonical form."""
+    """Return the SHA-256 of the definition that all cases of a batch share and of this case's parameters, in canonical form."""
     content = {"key_version": KEY_VERSION, "batch": dict(identity), "params": dict(params)}
     return hashlib.sha256(rfc8785.dumps(content)).hexdigest()
 
 
 def is_key(text: object) -> bool:
-    """Whether this is a key as `case_key` makes them."""
+    """Return whether a value has the form of the keys that `case_key` returns."""
     return isinstance(text, str) and _KEY.fullmatch(text) is not None
 
 
 def require_key(key: str) -> str:
-    """Directories are named by keys, and tables of results are passed on: one that somebody has tampered with must not name another
-    place. Raises EnvironmentUnfit."""
+    """Return the key, or raise EnvironmentUnfit if it does not have the form of a key.
+
+    Keys become names of directories. Users pass tables of results on, so a manipulated key must not lead to another directory."""
     if not is_key(key):
-        cure = "Somebody has changed the table of results: restore it from a backup, or begin anew with another --out."
-        raise EnvironmentUnfit(f"the table of results has a case whose key is none: '{key[:70]}'", cure=cure)
+        fix = "The table of results was changed. Restore it from a backup, or start again with another --out."
+        raise EnvironmentUnfit(f"the table of results has a case with the invalid key '{key[:70]}'", cure=fix)
     return key

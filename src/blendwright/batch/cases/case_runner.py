@@ -1,8 +1,8 @@
-"""Runs one case in one workspace, on the warm Blender of its lane, and makes its outputs. Publishes nothing."""
+"""The execution of one case in one workspace, on the warm Blender of its worker process. It makes outputs and publishes nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
@@ -31,7 +31,9 @@ from blendwright.workspace.settings import WorkspaceSettings
 
 @dataclass(frozen=True, slots=True)
 class CaseRun:
-    """What became of a case in its workspace. With findings it failed; `cancelled` says that it was called off instead."""
+    """The result of a case in its workspace. It failed if it has findings; `cancelled` is true if the run was cancelled instead.
+
+    `times` are seconds by phase. `reused` counts operations that an earlier attempt or a shared prefix had already done."""
 
     findings: tuple[Finding, ...] = ()
     scene_hash: str | None = None
@@ -40,7 +42,7 @@ class CaseRun:
     times: Mapping[str, float] = field(default_factory=dict[str, float])
     cancelled: bool = False
     prefix: str | None = None
-    """The hash of the shared beginning that it started from."""
+    """The hash of the shared prefix that the workspace started from, or None."""
 
     @property
     def ok(self) -> bool:
@@ -48,18 +50,19 @@ class CaseRun:
 
     @property
     def lost_blender(self) -> bool:
-        """Whether it failed because its Blender ended, by whatever hand."""
+        """Return whether the case failed because its Blender ended, for whatever reason."""
         return any(finding.fault is Fault.WORKER_LOST for finding in self.findings)
 
 
 def case_plan(source: BatchSource, params: Mapping[str, Any], request_id: str, names: tuple[str, ...]) -> Plan:
-    """The plan of a case: what the program yields for its parameters, kept operation by operation, so that a case that was cut off goes
-    on where it was. Raises Refusal."""
+    """Return the plan of a case: the operations that the program yields for the parameters. Raise Refusal if that fails.
+
+    The plan commits after every operation, so a later attempt resumes an interrupted case."""
     if source.is_program:
         document = {"program": source.text, "params": dict(params), "name": source.name}
-        around = Surroundings(names, lambda path: _library(source, path))
+        surroundings = Surroundings(names, lambda path: _library(source, path))
         plan = registry.parse_plan(
-            document, dialect="program", request_id=request_id, boundary="operation", surroundings=around
+            document, dialect="program", request_id=request_id, boundary="operation", surroundings=surroundings
         )
     else:
         plan = replace(registry.read_plan(source.text.encode(), boundary="operation"), request_id=request_id)
@@ -70,12 +73,16 @@ def case_plan(source: BatchSource, params: Mapping[str, Any], request_id: str, n
 
 def _library(source: BatchSource, path: str) -> str:
     if path not in source.libraries:
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, f"'{path[:200]}' was not loaded when the batch was made")])
+        raise Refusal(
+            [Finding(Fault.SCHEMA_INVALID, f"the program did not load '{path[:200]}' when the batch was made")]
+        )
     return source.libraries[path]
 
 
 class CaseRunner:
-    """Of one lane and one batch. `shared` is where the lanes keep what cases have in common; None: nothing is shared."""
+    """The runner of one batch in one worker process.
+
+    `shared` is the directory in which the worker processes keep shared prefixes, or None to share nothing."""
 
     def __init__(self, batch: Batch, workers: LaneWorkers, settings: WorkspaceSettings, shared: Path | None) -> None:
         self.batch = batch
@@ -84,7 +91,7 @@ class CaseRunner:
         self._approver = Approver(None, parse_grants(batch.approve))
         self._names = (*settings.tools, *settings.macros)
         self._prefixes: PrefixStore | None = None
-        # Where heads of audit chains are noted outside, copies of a journal would contradict each other.
+        # If the settings note the heads of audit chains outside the workspace, copies of a journal would contradict each other.
         if shared is not None and settings.heads_outside is None:
             sharing = Sharing(settings.tools, settings.macros)
             self._prefixes = PrefixStore(shared, self.open_workspace, sharing)
@@ -97,30 +104,29 @@ class CaseRunner:
         cancel: CancelToken | None = None,
         prefixes: Sequence[Prefix] = (),
     ) -> CaseRun:
-        """The plan of the case in its workspace, which may hold a part of it already, and its outputs in `staging`, which is empty.
-        `prefixes` are the beginnings that it shares with others.
+        """Run the plan of a case in its workspace and make its outputs in `staging`, which must be empty.
 
-        Raises EnvironmentUnfit and other errors that are not the case's own fault."""
+        The workspace may contain an interrupted attempt, which the run resumes. `prefixes` are the prefixes that the case shares with
+        other cases. Raises EnvironmentUnfit and other errors that the case itself did not cause."""
         started = perf_counter()
         try:
             plan = case_plan(self.batch.source, case.params, self.batch.request_id, self._names)
         except Refusal as refusal:
             return CaseRun(refusal.findings, times={"evaluate": _since(started)})
-        evaluated = perf_counter()
+        evaluated_at = perf_counter()
         prefix: Prefix | None = None
         if prefixes and self._prefixes is not None and not workspace.exists():
             prefix = self._prefixes.begin(plan, prefixes, workspace, cancel)
-        begun = perf_counter()
-        redone: list[int] = []
-        with self.open_workspace(workspace, redone) as opened:
-            ready = perf_counter()
+        prefix_at = perf_counter()
+        redone_counts: list[int] = []
+        with self.open_workspace(workspace, redone_counts) as opened:
+            opened_at = perf_counter()
             options = RunOptions(timeout=self.batch.case_seconds, cancel=cancel, background=True)
             report = opened.run(plan, options)
-            ran = perf_counter()
-            if report.ok:
-                findings = ()
-            else:
-                findings = tuple(_findings(report))
+            ran_at = perf_counter()
+            findings: tuple[Finding, ...] = ()
+            if not report.ok:
+                findings = _findings(report)
             cancelled = report.cancelled
             if report.ok:
                 try:
@@ -128,29 +134,37 @@ class CaseRunner:
                 except Refusal as refusal:
                     findings = refusal.findings
                     cancelled = any(finding.fault is Fault.CANCELLED for finding in findings)
-            made = perf_counter()
-            # Nobody goes on from here: what is kept of the workspace is redone where somebody wants to see it.
+            outputs_at = perf_counter()
+            # No run continues from this state, so a checkpoint would be useless. A viewer rebuilds the scene.
             opened.close(save=False)
-        if prefix is not None and self._prefixes is not None and any(redone):
-            # Its checkpoint opens to another scene, so that all of it was done again.
+        if prefix is not None and self._prefixes is not None and any(redone_counts):
+            # The checkpoint of the prefix opens to a different scene, so Blendwright had to run all operations again.
             self._prefixes.reject(prefix)
         times = {
-            "evaluate": evaluated - started, "prefix": begun - evaluated, "open": ready - begun, "run": ran - ready,
-            "outputs": made - ran,
-        }  # fmt: skip
+            "evaluate": evaluated_at - started,
+            "prefix": prefix_at - evaluated_at,
+            "open": opened_at - prefix_at,
+            "run": ran_at - opened_at,
+            "outputs": outputs_at - ran_at,
+            "close": perf_counter() - outputs_at,
+        }
+        prefix_hash: str | None = None
+        if prefix is not None:
+            prefix_hash = prefix[1]
         return CaseRun(
             findings,
             report.scene_hash_after,
             len(report.operations),
             sum(operation.status == "skipped_idempotent" for operation in report.operations),
-            {name: round(seconds, 4) for name, seconds in {**times, "close": _since(made)}.items()},
+            {name: round(seconds, 4) for name, seconds in times.items()},
             cancelled,
-            None if prefix is None else prefix[1],
+            prefix_hash,
         )
 
     def open_workspace(self, workspace: Path, redone: list[int] | None = None) -> OpenScene:
-        """The workspace of a case, on the lane's Blender. `redone` gets how many operations had to be done again, each time the scene was
-        built."""
+        """Open the workspace of a case on the warm Blender of this worker process.
+
+        Each time Blendwright builds the scene, it appends to `redone` the number of operations that it had to run again."""
 
         def observe(event: Event) -> None:
             if isinstance(event, SceneBuilt) and redone is not None:
@@ -162,14 +176,18 @@ class CaseRunner:
         )  # fmt: skip
 
 
-def _findings(report: RunReport) -> Iterator[Finding]:
-    """At least one: a case that failed says why."""
-    found = list(report.all_findings())
+def _findings(report: RunReport) -> tuple[Finding, ...]:
+    """Return the findings of a failed run, at least one."""
+    findings = list(report.all_findings())
     for operation in report.operations:
         if operation.fault is not None and not operation.findings:
-            found.append(Finding(operation.fault, operation.message or operation.status, f"/{operation.operation_id}"))
-    yield from found or [Finding(Fault.EXECUTION_FAILED, f"the plan ended as {report.status}")]
+            message = operation.message or operation.status
+            findings.append(Finding(operation.fault, message, f"/{operation.operation_id}"))
+    if not findings:
+        findings.append(Finding(Fault.EXECUTION_FAILED, f"the plan ended with status {report.status}"))
+    return tuple(findings)
 
 
 def _since(started: float) -> float:
+    """Return the rounded seconds since a point in time."""
     return round(perf_counter() - started, 4)

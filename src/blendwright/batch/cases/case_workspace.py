@@ -1,7 +1,7 @@
-"""Where one case is worked on: its workspace in the work directory, gone on with where an attempt was cut off, and what is kept of it.
+"""The working directory of one case, in which a later attempt resumes an interrupted one.
 
-Journals of cases do not wait for the disk: a case that the machine took with it can be made again. So what lies there is worth something
-only as long as the machine runs that it was written on, and is begun anew after that.
+Journals of cases do not wait for the disk, because a case that is lost in a power failure can run again. Therefore Blendwright trusts a
+workspace only until the machine restarts, and then starts the case again.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from blendwright.batch.outputs.owned_directories import remove_own
 from blendwright.batch.outputs.store import WORKSPACE
 
 BOOT = "boot"
-# What a compact workspace goes without: nothing of it is needed to look back, to replay or to verify.
+# Directories that a compact workspace does not contain. History, replay and verification do not need them.
 DISPENSABLE = ("logs", "artifacts", "frames")
 
 
-class CasePlace:
-    """The directory of one case, by its key. Raises EnvironmentUnfit for what is no key."""
+class CaseDirectory:
+    """The working directory of one case, named by the case's key. Raises EnvironmentUnfit for an invalid key."""
 
     def __init__(self, work: Path, key: str) -> None:
         self._work = work
@@ -31,33 +31,36 @@ class CasePlace:
         return self._directory / WORKSPACE
 
     def prepare(self) -> None:
-        """Ready to be opened: with what an earlier attempt left, where that can be trusted."""
+        """Create the directory, or keep the one of an earlier attempt if this boot of the machine wrote it."""
         mark = self._directory / BOOT
         running = boot_id()
-        if self._is_linked() or (running is None or not mark.is_file() or mark.read_text() != running):
+        is_trusted = running is not None and mark.is_file() and mark.read_text() == running
+        if self._is_linked() or not is_trusted:
             self.remove()
         if not self._directory.exists():
             self._directory.mkdir(parents=True)
             mark.write_text(running or "")
 
     def keep_in(self, target: Path, keep: Keep) -> None:
-        """Put the workspace, closed, among the outputs, as far as it is to be kept. The scratch is nobody's any more."""
+        """Move the closed workspace to the outputs, without the parts that `keep` excludes. Do nothing if `keep` is "drop"."""
         if keep == "drop":
             return
-        for name in ("scratch", *(DISPENSABLE if keep == "compact" else ())):
-            shutil.rmtree(self.workspace / name, ignore_errors=True)
+        shutil.rmtree(self.workspace / "scratch", ignore_errors=True)
+        if keep == "compact":
+            for name in DISPENSABLE:
+                shutil.rmtree(self.workspace / name, ignore_errors=True)
         self.workspace.rename(target / WORKSPACE)
 
     def remove(self) -> None:
         remove_own(self._work.parent, Path(self._work.name, "cases"), self._directory.name)
 
     def _is_linked(self) -> bool:
-        """Nothing here is ever made as a link, and what one leads to is somebody else's."""
+        """Return whether a path is a symbolic link. Blendwright creates none here, so the link's target belongs to another owner."""
         return any(path.is_symlink() for path in (self._directory, self._directory / BOOT, self.workspace))
 
 
 def boot_id() -> str | None:
-    """What tells this run of the machine from any other; None where the system does not say."""
+    """Return an id that changes with every start of the machine, or None if the system provides none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:

@@ -1,4 +1,4 @@
-"""From the open cases of a batch to jobs for an engine, each with the beginnings that it shares with others."""
+"""The jobs of a batch's open cases, each with the prefixes that its case shares with other cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from blendwright.workspace.settings import WorkspaceSettings
 def jobs_of(
     batch: Batch, settings: WorkspaceSettings, cases: Iterable[Case], go_on: Callable[[], bool]
 ) -> Iterator[Job]:
-    """`go_on` says whether looking for what is shared is still worth its time; a plan has no parameters to differ by."""
+    """Yield a job for each case. `go_on` returns whether the search for shared prefixes still pays.
+
+    Cases of a plan have no parameters, so their jobs have no prefixes."""
     if not batch.source.is_program:
         return (Job(batch.id, case.key) for case in cases)
     names = (*settings.tools, *settings.macros)

@@ -53,7 +53,7 @@ class LaneWorkers(WorkerSource):
         return blender.scene
 
     def lend(self, readable: tuple[ReadableFile, ...], seconds: float | None) -> RemoteScene:
-        """Return a Blender that nobody uses and that may read exactly these files. Start one if there is none."""
+        """Return an idle Blender that may read exactly these files. Start one if there is none."""
         for blender in self._idle:
             if blender.scene.alive and blender.readable == readable:
                 self._idle.remove(blender)

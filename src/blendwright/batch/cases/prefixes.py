@@ -1,7 +1,7 @@
-"""Which cases begin with the same operations: found from the plans that their programs yield, before anything runs.
+"""Operations that several cases share at their beginning, found from the plans before anything runs.
 
-Every beginning of a plan has a hash that follows from its operations in their order. Where several cases have one in common and then part,
-it is worth being done once; the lanes decide whether it is (`prefix_store.py`).
+Every beginning of a plan has a hash over its operations in order. If several cases share a beginning and then differ, running it once can
+save time; the worker processes decide whether it does (`prefix_store.py`).
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.values.errors import Refusal
 from blendwright.values.plan import Operation, Plan
 
-# How many operations there are, and the hash of all of them.
+# The number of operations at the beginning of a plan, and the hash over them.
 Prefix = tuple[int, str]
-# Cases that are compared with each other at once: what they have in common is found again by its hash in the next ones.
+# Number of cases that are compared at once. The next window finds the same prefixes again by their hashes.
 WINDOW = 256
-# Cases that are looked at before all are: where none of them begins like another, evaluating every program twice is no use.
+# Number of cases that are compared first. If none shares a beginning, evaluating all programs twice would be wasteful.
 SAMPLE = 12
 READING = frozenset({"read", "asset", "pictures"})
 
 
 class Sharing:
-    """What of a plan can be shared, by the tools and macros that there are: writes to the scene, up to the first operation that reads it,
-    or writes files."""
+    """The rules for sharing, based on the available tools and macros.
+
+    Cases can share operations that write to the scene, up to the first operation that reads the scene or writes files."""
 
     def __init__(self, tools: Mapping[str, AnyTool], macros: Mapping[str, Macro]) -> None:
         self._tools = tools
@@ -44,50 +45,51 @@ class Sharing:
         self._is_shareable = cache(self._judge)
 
     def hashes(self, plan: Plan) -> list[str]:
-        """Of each beginning of the plan, shortest first; the whole plan is none."""
-        found: list[str] = []
+        """Return the hash of each shareable beginning of a plan, shortest first. The complete plan is not a beginning."""
+        hashes: list[str] = []
         running = hashlib.sha256(plan.request_id.encode())
         for operation in plan.operations[:-1]:
             if not self._is_shareable(operation.tool):
                 break
-            running.update(_essence(operation))
-            found.append(running.hexdigest()[:32])
-        return found
+            running.update(_hashed_content(operation))
+            hashes.append(running.hexdigest()[:32])
+        return hashes
 
     def _judge(self, name: str) -> bool:
+        """Return whether cases can share calls of a tool or macro."""
         if name in self._macros:
             return all(self._is_shareable(step.tool) for step in self._macros[name].document.steps)
         tool = self._tools.get(name)
         if tool is None:
             return False
         promises, roles = tool.promises, file_arguments(tool.args_model).values()
-        return (
-            promises.safety_level is not SafetyLevel.READ_ONLY and bool(promises.writes) and READING.issuperset(roles)
-        )
+        writes_scene = promises.safety_level is not SafetyLevel.READ_ONLY and bool(promises.writes)
+        return writes_scene and READING.issuperset(roles)
 
 
-def _essence(operation: Operation) -> bytes:
-    essence = [operation.id, operation.tool, operation.safety_level, list(operation.depends_on), dict(operation.args)]
-    return orjson.dumps(essence, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+def _hashed_content(operation: Operation) -> bytes:
+    content = [operation.id, operation.tool, operation.safety_level, list(operation.depends_on), dict(operation.args)]
+    return orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
 def shared_prefixes(hashes: Sequence[Sequence[str]]) -> list[tuple[Prefix, ...]]:
-    """For each case the beginnings that it shares with another one, where those that share it part, shortest first."""
-    counts = Counter(hash for each in hashes for hash in each)
-    found: list[tuple[Prefix, ...]] = []
-    for each in hashes:
+    """Return for each case the prefixes that it shares with another case, shortest first.
+
+    A prefix is included only if at least one of the cases that share it continues differently."""
+    counts = Counter(hash for case_hashes in hashes for hash in case_hashes)
+    prefixes: list[tuple[Prefix, ...]] = []
+    for case_hashes in hashes:
         shared: list[Prefix] = []
-        for size, hash in enumerate(each, 1):
+        for size, hash in enumerate(case_hashes, 1):
             if counts[hash] < 2:
                 break
-            if size < len(each):
-                following = counts[each[size]]
-            else:
-                following = 0
-            if following < counts[hash]:
+            following_count = 0
+            if size < len(case_hashes):
+                following_count = counts[case_hashes[size]]
+            if following_count < counts[hash]:
                 shared.append((size, hash))
-        found.append(tuple(shared))
-    return found
+        prefixes.append(tuple(shared))
+    return prefixes
 
 
 def jobs_with_prefixes(
@@ -97,8 +99,9 @@ def jobs_with_prefixes(
     sharing: Sharing,
     go_on: Callable[[], bool] = lambda: True,
 ) -> Iterator[Job]:
-    """A job for each case, in their order. A program that cannot be evaluated shares nothing: its lane says what is wrong. `go_on` says
-    whether what was found so far is of any use."""
+    """Yield a job for each case, in order. `go_on` returns whether sharing has saved time so far.
+
+    A case whose program fails has no prefixes; its worker process reports the failure."""
 
     def hashes(case: Case) -> list[str]:
         try:
@@ -106,24 +109,24 @@ def jobs_with_prefixes(
         except Refusal:
             return []
 
-    reading = iter(cases)
-    first = list(islice(reading, WINDOW))
-    worthwhile = any(shared_prefixes([hashes(case) for case in _sample(first)]))
-    window = first
+    remaining_cases = iter(cases)
+    window = list(islice(remaining_cases, WINDOW))
+    worthwhile = any(shared_prefixes([hashes(case) for case in _sample(window)]))
     while window:
         worthwhile = worthwhile and go_on()
         if worthwhile:
-            found = shared_prefixes([hashes(case) for case in window])
+            window_prefixes = shared_prefixes([hashes(case) for case in window])
         else:
-            found = [()] * len(window)
-        for case, prefixes in zip(window, found, strict=True):
+            window_prefixes = [()] * len(window)
+        for case, prefixes in zip(window, window_prefixes, strict=True):
             yield Job(batch, case.key, prefixes)
-        window = list(islice(reading, WINDOW))
+        window = list(islice(remaining_cases, WINDOW))
 
 
 def _sample(cases: Sequence[Case]) -> list[Case]:
-    """Neighbours, which rows of a table often resemble, and some from anywhere; the same for the same cases."""
+    """Return the first cases, since neighbouring rows of a table are often similar, and some random later ones. Equal input gives an
+    equal sample."""
     half = SAMPLE // 2
-    rest: Sequence[Any] = cases[half:]
-    others = random.Random(len(cases)).sample(rest, min(half, len(rest)))
-    return [*cases[:half], *others]
+    later_cases: Sequence[Any] = cases[half:]
+    chosen = random.Random(len(cases)).sample(later_cases, min(half, len(later_cases)))
+    return [*cases[:half], *chosen]

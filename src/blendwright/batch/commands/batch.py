@@ -1,4 +1,4 @@
-"""blendwright batch run, status, retry, show: one program for every row of a table."""
+"""The commands `blendwright batch run`, `status`, `retry` and `show`: one program for every row of a table."""
 
 from __future__ import annotations
 
@@ -35,21 +35,23 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
 DEFAULT_OUTPUTS = ("blend", "picture")
-HELP = """Run a program for every row of a table, and go on after anything.
+# Failed cases that `batch status` prints; results.csv lists all.
+MAX_LISTED_FAILURES = 20
+HELP = """Run a program for every row of a table. An interrupted batch can be resumed.
 
 \b
 One case for each seed, four Blenders, results and outputs in `shots`:
   blendwright batch run scene.star --seeds 0:100 --workers 4 --out shots
 One case for each row of a table, with GLB files and pictures:
   blendwright batch run chair.star --params chairs.csv --output glb --output picture --out chairs
-Everything that a batch file says:
+A batch file, which contains all settings:
   blendwright batch run batch.json --out shots
-After an interruption, a crash, or with more rows: the same command again.
+After an interruption or a crash, or with more rows, run the same command again.
 """
 
 batch_app = typer.Typer(help=HELP, no_args_is_help=True)
 
-# Further commands of this group: the name and the function.
+# Further commands of this group, each with its name and its function.
 COMMANDS: Point[tuple[str, Callable[..., int]]] = Point("batch.commands")
 
 
@@ -59,32 +61,34 @@ def run_command(
         str, typer.Argument(metavar="PROGRAM", help="A program (.star), a plan or a batch file (.json).")
     ],
     out: Annotated[
-        str, typer.Option("--out", metavar="DIR|URL", help="Where outputs and results go; the same again goes on.")
+        str,
+        typer.Option("--out", metavar="DIR|URL", help="Where outputs and results go; the same value again resumes."),
     ],
     seeds: Annotated[
-        str | None, typer.Option("--seeds", metavar="FIRST:END", help="A case for each seed; END is not among them.")
+        str | None,
+        typer.Option("--seeds", metavar="FIRST:END", help="Run a case for each seed from FIRST to END - 1."),
     ] = None,
     params: Annotated[
-        Path | None, typer.Option("--params", metavar="TABLE", help="A case for each row: .csv, .jsonl or .parquet.")
+        Path | None,
+        typer.Option("--params", metavar="TABLE", help="Run a case for each row of a .csv, .jsonl or .parquet file."),
     ] = None,
     cases: Annotated[
-        int | None, typer.Option("--cases", metavar="N", help="Of a batch file: how often each row is drawn.", min=1)
+        int | None,
+        typer.Option("--cases", metavar="N", help="For a batch file: the number of samples of each row.", min=1),
     ] = None,
     only: Annotated[
-        str | None, typer.Option("--only", metavar="LIST", help="Only these cases, counted from 0, as 0-9,17.")
+        str | None, typer.Option("--only", metavar="LIST", help="Run only these cases, counted from 0, as 0-9,17.")
     ] = None,
     set: Set = None,
     workers: Workers = None,
     output: Annotated[
         list[str] | None,
-        typer.Option(
-            "--output", metavar="KIND", help=f"{', '.join(KINDS)}; may be repeated. blend and picture by default."
-        ),
+        typer.Option("--output", metavar="KIND", help=f"{', '.join(KINDS)}; repeatable. By default blend and picture."),
     ] = None,
     keep: Annotated[
         str | None,
         typer.Option(
-            "--keep", metavar=f"{'|'.join(KEEPS)}", help="What becomes of the workspaces of cases; drop by default."
+            "--keep", metavar=f"{'|'.join(KEEPS)}", help="How much of the cases' workspaces to keep; by default drop."
         ),
     ] = None,
     blender: Blender = None,
@@ -92,51 +96,62 @@ def run_command(
     parquet: AsParquet = False,
     engine: FleetEngine = None,
     detach: Annotated[
-        bool, typer.Option("--detach", help="With --engine: end as soon as the cases wait there.")
+        bool, typer.Option("--detach", help="With --engine: return as soon as the database has stored the cases.")
     ] = False,
     json: JsonLines = False,
 ) -> int:
-    """Run every case that is not finished yet. Ctrl-C ends it after the cases that are under way, twice at once; the same command goes
-    on."""
+    """Run every case that is not finished yet.
+
+    Ctrl-C stops after the running cases; a second Ctrl-C stops at once. The same command resumes the batch."""
     if parquet:
         require_pyarrow("--parquet")
+    directory = Path.cwd()
     if engine is None:
         directory = Path(out).resolve()
-    else:
-        directory = Path.cwd()
-    path = Path(program)
-    if path.suffix == ".json":
-        file = read_batch_file(path)
-    else:
-        file = None
-    if file is None and cases is not None:
-        raise Refusal.of(Fault.ARGS_INVALID, "--cases is for batch files", "Give --seeds 0:100 for a hundred cases.")
+
+    program_path = Path(program)
+    file = None
+    if program_path.suffix == ".json":
+        file = read_batch_file(program_path)
     if file is None:
-        said = None
-    else:
-        said = file.document.model_copy(update={} if cases is None else {"cases": cases})
-    blender = consented_blender(blender, None if said is None else said.blender, program)
-    grants = consented_grants(approve or (), () if said is None else said.approve, program)
-    outputs = _outputs(output, said)
-    if file is None or said is None:
+        if cases is not None:
+            message = "--cases works only with a batch file"
+            raise Refusal.of(Fault.ARGS_INVALID, message, "Pass --seeds 0:100 for a hundred cases.")
+        document = None
         rows = _rows(seeds, params)
+        program_params: dict[str, Any] = {}
+        document_blender, document_grants = None, []
+        case_seconds = None
     else:
-        rows = _file_rows(file.path, said, seeds, params)
+        document = file.document
+        if cases is not None:
+            document = document.model_copy(update={"cases": cases})
+        rows = _file_rows(file.path, document, seeds, params)
+        program_path = file.program
+        program_params = dict(document.params)
+        document_blender, document_grants = document.blender, document.approve
+        case_seconds = document.case_seconds
+
+    blender = consented_blender(blender, document_blender, program)
+    grants = consented_grants(approve or (), document_grants, program)
+    chosen_keep = _keep(keep)
+    if keep is None and document is not None:
+        chosen_keep = document.keep
     prepared = prepare(
-        path if file is None else file.program,
+        program_path,
         select_rows(rows, only),
-        common={**({} if said is None else said.params), **parameters(set)},
-        outputs=outputs,
+        common=program_params | parameters(set),
+        outputs=_outputs(output, document),
         directory=directory,
-        keep=_keep(keep) if keep is not None or said is None else said.keep,
+        keep=chosen_keep,
         blender=blender,
         approve=grants,
-        case_seconds=None if said is None else said.case_seconds,
+        case_seconds=case_seconds,
     )
     if engine is not None:
         return require_fleet().run(engine, out, prepared, detach=detach, json=json)
-    place = BatchDirectory(directory)
-    return _run(prepared.batch, prepared.rows, place, workers, blender, parquet=parquet, json=json)
+    batch_directory = BatchDirectory(directory)
+    return _run(prepared.batch, prepared.rows, batch_directory, workers, blender, parquet=parquet, json=json)
 
 
 def _run(
@@ -151,7 +166,7 @@ def _run(
 ) -> int:
     run = BatchRun(batch, directory, LocalPool(blender))
     with BatchDisplay(json=json, stop=run.stop) as display:
-        summary = run.run(rows, workers or os.cpu_count() or 1, display.tell, parquet=parquet)
+        summary = run.run(rows, workers or os.cpu_count() or 1, display.update, parquet=parquet)
     if json:
         display.line({"event": "summary", **_document(summary.counts, summary.batch), "stopped": summary.stopped})
     else:
@@ -166,12 +181,12 @@ def _run(
 def _show_summary(summary: RunSummary, directory: BatchDirectory) -> None:
     _show_counts(notes(), summary.counts)
     if summary.finished_before:
-        notes().show(f"  {summary.finished_before} were finished before", "dim")
+        notes().show(f"  {summary.finished_before} cases were already finished", "dim")
     notes().show(f"  results  {directory.root / 'results.csv'}", "dim")
     if summary.counts.failed:
-        notes().show(f"  see why: blendwright batch status {directory.root}", "dim")
+        notes().show(f"  see the reasons: blendwright batch status {directory.root}", "dim")
     if summary.counts.open:
-        notes().show("  the same command goes on", "dim")
+        notes().show("  run the same command again to resume", "dim")
 
 
 def _show_counts(out: SafeConsole, counts: Counts) -> None:
@@ -181,16 +196,16 @@ def _show_counts(out: SafeConsole, counts: Counts) -> None:
         style = "bold green"
     else:
         style = "bold yellow"
+    open_cases = ""
     if counts.open:
-        waiting = f", {counts.open} open"
-    else:
-        waiting = ""
-    out.labelled("batch", f"{counts.done} of {counts.total} cases done, {counts.failed} failed{waiting}", style)
+        open_cases = f", {counts.open} open"
+    out.labelled("batch", f"{counts.done} of {counts.total} cases done, {counts.failed} failed{open_cases}", style)
 
 
 def _rows(seeds: str | None, params: Path | None) -> Iterator[Row]:
     if seeds is not None and params is not None:
-        raise Refusal.of(Fault.ARGS_INVALID, "--seeds and --params are two tables", "Give one of them.")
+        message = "--seeds and --params cannot be combined"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Pass only one of them.")
     if seeds is not None:
         return seed_rows(seeds)
     single: Row = ({}, "")
@@ -199,17 +214,17 @@ def _rows(seeds: str | None, params: Path | None) -> Iterator[Row]:
     return iter((single,))
 
 
-def _outputs(kinds: list[str] | None, said: BatchDocument | None) -> tuple[Output, ...]:
-    if kinds or said is None:
+def _outputs(kinds: list[str] | None, document: BatchDocument | None) -> tuple[Output, ...]:
+    if kinds or document is None:
         return tuple(output_of(kind) for kind in kinds or DEFAULT_OUTPUTS)
-    return said.wanted_outputs()
+    return document.wanted_outputs()
 
 
-def _file_rows(path: Path, said: BatchDocument, seeds: str | None, params: Path | None) -> Iterator[Row]:
+def _file_rows(path: Path, document: BatchDocument, seeds: str | None, params: Path | None) -> Iterator[Row]:
     if seeds is not None or params is not None:
-        cure = "Leave them out, or name the program itself."
-        raise Refusal.of(Fault.ARGS_INVALID, "a batch file says itself what rows there are", cure)
-    return said.rows(path.parent)
+        fix = "Leave out --seeds and --params, or name the program instead of the batch file."
+        raise Refusal.of(Fault.ARGS_INVALID, "a batch file defines its rows itself", fix)
+    return document.rows(path.parent)
 
 
 def _keep(text: str | None) -> Keep:
@@ -234,36 +249,36 @@ def _document(counts: Counts, batch: str) -> dict[str, Any]:
 def status_command(
     directory: Directory, parquet: AsParquet = False, engine: FleetEngine = None, json: AsJson = False
 ) -> int:
-    """Show how far a batch is, which may be running, and the cases that failed; write the files with its results anew."""
+    """Show the progress of a batch, running or not, and its failed cases. Write the result files again."""
     if engine is not None:
         return require_fleet().show(engine, directory, json=json)
-    place = BatchDirectory(Path(directory).resolve())
-    place.require()
-    with open_results(str(place.results)) as results:
+    batch_directory = BatchDirectory(Path(directory).resolve())
+    batch_directory.require()
+    with open_results(str(batch_directory.results)) as results:
         batch = results.batch()
         assert batch is not None
         counts = results.counts(batch.id)
+        failed_rows: list[dict[str, Any]] = []
         if counts.failed:
-            failed = [row.to_json() for row in results.rows(batch.id) if row.status == "failed"]
-        else:
-            failed = []
-        write_result_files(results, place.root, batch.id, parquet=parquet)
+            failed_rows = [row.to_json() for row in results.rows(batch.id) if row.status == "failed"]
+        write_result_files(results, batch_directory.root, batch.id, parquet=parquet)
 
     def show(out: SafeConsole) -> None:
         _show_counts(out, counts)
-        for row in failed[:20]:
+        for row in failed_rows[:MAX_LISTED_FAILURES]:
             finding = row["findings"][0]
             out.labelled(f"  {row['number']:06d}", f"{finding['code']}: {finding['message']}", "red")
-        if len(failed) > 20:
-            out.show(f"  and {len(failed) - 20} more, in {place.root / 'results.csv'}", "dim")
+        unlisted = len(failed_rows) - MAX_LISTED_FAILURES
+        if unlisted > 0:
+            out.show(f"  and {unlisted} more, in {batch_directory.root / 'results.csv'}", "dim")
 
-    return present(json, lambda: {**_document(counts, batch.id), "failures": failed}, show)
+    return present(json, lambda: {**_document(counts, batch.id), "failures": failed_rows}, show)
 
 
 @batch_app.command("retry")
 def retry_command(
     directory: Directory,
-    failed: Annotated[bool, typer.Option("--failed", help="The cases that failed.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="Run the failed cases again.")] = False,
     workers: Workers = None,
     blender: Blender = None,
     approve: Approve = None,
@@ -271,60 +286,80 @@ def retry_command(
     engine: FleetEngine = None,
     json: JsonLines = False,
 ) -> int:
-    """Run the cases that failed once more, and whatever is open. What the batch was allowed beforehand has to be allowed again."""
+    """Run the failed cases again, and the open ones. The grants of the batch need --approve again."""
     if not failed:
-        raise Refusal.of(Fault.ARGS_INVALID, "it must be said what to run again", "Give --failed.")
+        raise Refusal.of(Fault.ARGS_INVALID, "the command does not say which cases to run again", "Pass --failed.")
     if engine is not None and (blender is not None or approve):
-        message = "with --engine, each worker says itself what Blender it has and what it allows"
-        raise Refusal.of(Fault.ARGS_INVALID, message, "Leave --blender and --approve out, and give them to `worker`.")
+        message = "with --engine, each worker chooses its Blender and its grants itself"
+        fix = "Leave out --blender and --approve, and pass them to `worker`."
+        raise Refusal.of(Fault.ARGS_INVALID, message, fix)
     if engine is not None:
         return require_fleet().retry(engine, directory, json=json)
-    place = BatchDirectory(Path(directory).resolve())
-    place.require()
-    with place.locked(), open_results(str(place.results)) as results:
+
+    batch_directory = BatchDirectory(Path(directory).resolve())
+    batch_directory.require()
+    with batch_directory.locked(), open_results(str(batch_directory.results)) as results:
         batch = results.batch()
         assert batch is not None
-        blender = consented_blender(blender, batch.blender, str(place.results))
-        if further := set(consented_grants(approve or (), batch.approve, str(place.results))) - {*batch.approve}:
-            message = f"the batch was run without --approve {', '.join(sorted(further))}"
+        table = str(batch_directory.results)
+        blender = consented_blender(blender, batch.blender, table)
+        added_grants = set(consented_grants(approve or (), batch.approve, table)) - {*batch.approve}
+        if added_grants:
+            message = f"the batch was run without --approve {', '.join(sorted(added_grants))}"
             raise Refusal.of(Fault.ARGS_INVALID, message, "Run it again with `batch run` and this --approve.")
         results.retry_failed(batch.id)
-    return _run(batch, None, place, workers, blender, parquet=parquet, json=json)
+    return _run(batch, None, batch_directory, workers, blender, parquet=parquet, json=json)
 
 
 @batch_app.command("show")
 def show_command(
     directory: Directory,
-    case: Annotated[str, typer.Argument(metavar="CASE", help="Its number, or the beginning of its key.")],
+    case: Annotated[
+        str, typer.Argument(metavar="CASE", help="The number of a case, or the first characters of its key.")
+    ],
     engine: FleetEngine = None,
     json: AsJson = False,
 ) -> int:
-    """Show one case: its parameters, what became of it, its files and how long it took."""
-    place = BatchDirectory(Path(directory).resolve())
+    """Show one case: its parameters, result, files and times."""
+    batch_directory = BatchDirectory(Path(directory).resolve())
     if engine is None:
-        place.require()
-    with (
-        open_results(str(place.results))
-        if engine is None
-        else require_fleet().open_results(engine, directory) as results
-    ):
-        standing = results.standing(int(case) if case.isdecimal() and len(case) < 16 else case)
+        batch_directory.require()
+        table = open_results(str(batch_directory.results))
+    else:
+        table = require_fleet().open_results(engine, directory)
+    wanted: int | str = case
+    if case.isdecimal() and len(case) < 16:
+        wanted = int(case)
+    with table as results:
+        standing = results.standing(wanted)
     if standing is None:
-        cure = "results.csv lists the cases with their numbers."
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no case {case[:70]} in {directory}", cure)
-    return present(json, lambda: _standing_document(standing), lambda out: _show_standing(out, standing, place))
+        fix = "results.csv lists the cases with their numbers."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{directory} has no case {case[:70]}", fix)
+    return present(json, lambda: _standing_document(standing), lambda out: _show_standing(out, standing))
 
 
 def _standing_document(standing: Standing) -> dict[str, Any]:
     case = standing.case
-    head = {"number": case.number, "key": case.key, "params": dict(case.params), "status": standing.status}
-    return {**head, "attempts": standing.attempts, "row": None if standing.row is None else standing.row.to_json()}
+    row: dict[str, Any] | None = None
+    if standing.row is not None:
+        row = standing.row.to_json()
+    return {
+        "number": case.number,
+        "key": case.key,
+        "params": dict(case.params),
+        "status": standing.status,
+        "attempts": standing.attempts,
+        "row": row,
+    }
 
 
-def _show_standing(out: SafeConsole, standing: Standing, place: BatchDirectory) -> None:
+def _show_standing(out: SafeConsole, standing: Standing) -> None:
     case, row = standing.case, standing.row
     style = {"done": "bold green", "failed": "bold red"}.get(standing.status, "bold yellow")
-    out.labelled(standing.status, f"case {case.name}{f', {case.source}' if case.source else ''}", style)
+    title = f"case {case.name}"
+    if case.source:
+        title += f", {case.source}"
+    out.labelled(standing.status, title, style)
     out.columns([(f"  {name}", str(value)) for name, value in case.params.items()])
     if row is None:
         return
@@ -335,7 +370,8 @@ def _show_standing(out: SafeConsole, standing: Standing, place: BatchDirectory) 
     for name in row.outputs:
         out.show(f"  wrote   {row.location}/{name}")
     out.show(f"  scene   {row.scene_hash}", "dim")
-    out.show(f"  times   {', '.join(f'{name} {seconds:g} s' for name, seconds in row.times.items())}", "dim")
+    times = ", ".join(f"{name} {seconds:g} s" for name, seconds in row.times.items())
+    out.show(f"  times   {times}", "dim")
     out.show(f"  reused  {row.reused} of {row.operations} operations; attempt {row.attempts} on {row.worker}", "dim")
 
 

@@ -1,8 +1,7 @@
-"""What a batch that others may have written says about itself, and what only its user can say: which program is run as Blender, and what
-is allowed beforehand.
+"""Checks of the Blender and the grants that a batch file or a table of results requests.
 
-Batch files and tables of results are passed on. They may name a Blender that was added here, and no program; what they want to be allowed
-is allowed by whoever runs them.
+Users pass batch files and tables of results on, so their content may come from somebody else. They may name a Blender that this user
+added, but not a path of a program. Their grants count only if the user who runs them agrees.
 """
 
 from __future__ import annotations
@@ -19,30 +18,32 @@ from blendwright.values.findings import Finding
 from blendwright.workspace.blender_choice import is_blender_name
 
 
-def consented_blender(given: str | None, said: str | None, where: str) -> str | None:
-    """The Blender that the user gave, else the one that `where` names. Raises Refusal where that is no name of one."""
-    if given is not None or said is None or is_blender_name(said):
-        return given or said
-    message = f"{where}: blender: '{said[:200]}' is no Blender that was added"
-    cure = "A path counts only where you give it: --blender PATH; or give it a name: blendwright blender add PATH --name NAME"
-    raise Refusal([Finding(Fault.POLICY_BLOCKED, message, "/blender", cure)])
+def consented_blender(given: str | None, requested: str | None, origin: str) -> str | None:
+    """Return the Blender that the user gave, or else the one that the file `origin` requests. Raise Refusal if that is a path."""
+    if given is not None or requested is None or is_blender_name(requested):
+        return given or requested
+    message = f"{origin}: blender: '{requested[:200]}' is not the name of an added Blender"
+    fix = "To use this path, pass --blender PATH yourself, or give it a name: blendwright blender add PATH --name NAME"
+    raise Refusal([Finding(Fault.POLICY_BLOCKED, message, "/blender", fix)])
 
 
-def consented_grants(given: Sequence[str], said: Sequence[str], where: str) -> tuple[str, ...]:
-    """What is allowed beforehand: what the user gave, and what `where` wants, where the user gave that too or allows it now, at the
-    terminal. Raises Refusal."""
-    wanted = sorted(parse_grants(said) - parse_grants(given))
-    if wanted and not _is_allowed_now(wanted, where):
-        message = f"{where}: approve: it allows itself what a person is asked about otherwise: {', '.join(wanted)}"
-        cure = "Look at what it runs, then allow it: " + " ".join(f"--approve {name}" for name in wanted)
-        raise Refusal([Finding(Fault.POLICY_BLOCKED, message, "/approve", cure)])
-    return tuple(dict.fromkeys((*said, *given)))
+def consented_grants(given: Sequence[str], requested: Sequence[str], origin: str) -> tuple[str, ...]:
+    """Return the grants that the user gave and the grants that the file `origin` requests.
+
+    The user must have given the requested grants too, or confirm them now at the terminal. Raise Refusal otherwise."""
+    missing = sorted(parse_grants(requested) - parse_grants(given))
+    if missing and not _confirmed(missing, origin):
+        message = f"{origin}: approve: it grants itself permissions that need a user's approval: {', '.join(missing)}"
+        fix = "Check what it runs, then allow it: " + " ".join(f"--approve {name}" for name in missing)
+        raise Refusal([Finding(Fault.POLICY_BLOCKED, message, "/approve", fix)])
+    return tuple(dict.fromkeys((*requested, *given)))
 
 
-def _is_allowed_now(wanted: Sequence[str], where: str) -> bool:
+def _confirmed(grants: Sequence[str], origin: str) -> bool:
+    """Ask the user at the terminal to confirm grants. Return False without a terminal."""
     if not at_a_terminal():
         return False
     out = notes()
-    out.labelled(f"{where}:", f"it wants to be allowed beforehand: {', '.join(wanted)}", "bold yellow")
-    out.show("Nobody is asked while it runs. Allow it? [y/N] ", end="")
+    out.labelled(f"{origin}:", f"requests these grants: {', '.join(grants)}", "bold yellow")
+    out.show("Blendwright will not ask again while the batch runs. Allow them? [y/N] ", end="")
     return sys.stdin.readline().strip().casefold() in ("y", "yes")

@@ -1,4 +1,4 @@
-"""What is shown while a batch runs: a bar with figures on a terminal, lines of JSON for programs; and what Ctrl-C does to it."""
+"""The display of a running batch: a progress bar on a terminal, or lines of JSON for programs. It also handles Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from blendwright.cli.output import notes
 
 Stop = Callable[..., None]
 
-# Columns for what is said beside the figures: the word before, a short bar, and how many of how many.
-BESIDE = 40
+# Columns of the terminal for everything but the figures: the description, the bar, and the count.
+RESERVED_COLUMNS = 40
 
 
 class BatchDisplay:
-    """Around one run. The first Ctrl-C ends it after the cases that are under way, the second at once, the third as ever."""
+    """The display of one run. The first Ctrl-C stops after the running cases, the second at once; the third has its normal effect."""
 
     def __init__(self, *, json: bool, stop: Stop) -> None:
         self._json = json
@@ -33,13 +33,12 @@ class BatchDisplay:
         self._interrupts = 0
         self._before: Any = None
         text = TextColumn("{task.description}", markup=False)
-        told = TextColumn("{task.fields[text]}", markup=False)
-        columns = (text, BarColumn(), MofNCompleteColumn(), told)
+        figures_text = TextColumn("{task.fields[text]}", markup=False)
+        columns = (text, BarColumn(), MofNCompleteColumn(), figures_text)
         out = notes()
+        self._bar: Progress | None = None
         if out.is_terminal and not json:
             self._bar = Progress(*columns, console=out.drawing, transient=True)
-        else:
-            self._bar = None
         self._task: Any = None
 
     def __enter__(self) -> Self:
@@ -56,28 +55,28 @@ class BatchDisplay:
         if self._bar is not None:
             self._bar.stop()
 
-    def tell(self, report: JobReport | None, progress: figures.Progress) -> None:
-        """From the thread that the run was started in."""
+    def update(self, report: JobReport | None, progress: figures.Progress) -> None:
+        """Show the report of a job, or only the progress if it is None. Call it from the thread that started the run."""
         if self._json and report is not None:
-            self._tell_programs(report, progress)
+            self._print_event(report, progress)
         if self._bar is not None:
+            description = "cases"
             if self._interrupts:
                 description = "stopping"
-            else:
-                description = "cases"
             self._bar.update(
                 self._task, description=description, total=progress.counts.total, completed=progress.finished,
-                text=_figures(progress, self._bar.console.width - BESIDE),
+                text=_figures(progress, self._bar.console.width - RESERVED_COLUMNS),
             )  # fmt: skip
 
-    def _tell_programs(self, report: JobReport, progress: figures.Progress) -> None:
+    def _print_event(self, report: JobReport, progress: figures.Progress) -> None:
         if report.end == "published" and report.row is not None:
             self.line({"event": "case", **report.row, "progress": progress.to_json()})
         elif report.end == "lost":
             self.line({"event": "lane_lost", "key": report.job.case, "progress": progress.to_json()})
 
     def line(self, document: dict[str, Any]) -> None:
-        with contextlib.suppress(AttributeError):  # without standard output there is no file at all
+        """Print a document as one line of JSON on standard output."""
+        with contextlib.suppress(AttributeError):  # sys.stdout is None if the process has no standard output
             sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE))
             sys.stdout.buffer.flush()
 
@@ -86,19 +85,25 @@ class BatchDisplay:
         if self._interrupts > 2:
             signal.signal(signal.SIGINT, self._before)
             return
-        # Not here: a handler runs in the middle of whatever the main thread does, which may hold the locks that this needs.
+        # In another thread, because a signal handler interrupts the main thread, which may hold the locks that `stop` needs.
         threading.Thread(target=self._stop, kwargs={"at_once": self._interrupts == 2}).start()
 
 
-def _figures(progress: figures.Progress, room: int) -> str:
-    """In so many columns; the picture is left out where it would push out the rest."""
+def _figures(progress: figures.Progress, max_columns: int) -> str:
+    """Return the figures as text. It names the latest picture only if that fits into `max_columns`."""
     parts: list[str] = []
-    if failed := progress.counts.failed + progress.failed:
+    failed = progress.counts.failed + progress.failed
+    if failed:
         parts.append(f"{failed} failed")
-    if (rate := progress.rate) is not None:
-        parts.append(f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min")
-    if (left := progress.seconds_left) is not None:
-        parts.append(f"{timedelta(seconds=round(left))} left")
-    if progress.picture is not None and len("  ".join([*parts, str(progress.picture)])) <= room:
+    rate = progress.rate
+    if rate is not None:
+        if rate >= 1:
+            parts.append(f"{rate:.1f}/s")
+        else:
+            parts.append(f"{rate * 60:.1f}/min")
+    seconds_left = progress.seconds_left
+    if seconds_left is not None:
+        parts.append(f"{timedelta(seconds=round(seconds_left))} left")
+    if progress.picture is not None and len("  ".join([*parts, str(progress.picture)])) <= max_columns:
         parts.append(str(progress.picture))
     return "  ".join(parts)

@@ -1,4 +1,4 @@
-"""blendwright batch export: a batch as a job for somebody else's farm."""
+"""The command `blendwright batch export`, which writes a batch as a job for another scheduler."""
 
 from __future__ import annotations
 
@@ -23,43 +23,39 @@ from blendwright.values.faults import Fault
 
 def export_command(
     program: Annotated[Path, typer.Argument(metavar="PROGRAM", help="A program (.star).")],
-    out: Annotated[
-        str, typer.Option("--out", metavar="DIR", help="Where tasks write to, each into a directory of its own.")
-    ],
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Where each task creates its own output directory.")],
     to: Annotated[
         Path,
         typer.Option(
             "--to", metavar="DIR", help="Where the files for the farm go: the job, the program and its table."
         ),
     ],
-    format: Annotated[FarmFormat, typer.Option("--format", help="What the farm reads.")] = "openjd",
+    format: Annotated[FarmFormat, typer.Option("--format", help="The format that the farm reads.")] = "openjd",
     seeds: Annotated[
-        str | None, typer.Option("--seeds", metavar="FIRST:END", help="A case for each seed; END is not among them.")
+        str | None,
+        typer.Option("--seeds", metavar="FIRST:END", help="Run a case for each seed from FIRST to END - 1."),
     ] = None,
     params: Annotated[
-        Path | None, typer.Option("--params", metavar="TABLE", help="A case for each row: .csv, .jsonl or .parquet.")
+        Path | None,
+        typer.Option("--params", metavar="TABLE", help="Run a case for each row of a .csv, .jsonl or .parquet file."),
     ] = None,
     set: Set = None,
     output: Annotated[
-        list[str] | None, typer.Option("--output", metavar="KIND", help="As with `batch run`; may be repeated.")
+        list[str] | None, typer.Option("--output", metavar="KIND", help="As for `batch run`; repeatable.")
     ] = None,
     approve: Approve = None,
     per_task: Annotated[
-        int, typer.Option("--per-task", metavar="N", help="Cases in one task of the farm.", min=1)
+        int, typer.Option("--per-task", metavar="N", help="The number of cases in one task of the farm.", min=1)
     ] = 10,
     json: AsJson = False,
 ) -> int:
-    """Write a batch as a job for a farm: an Open Job Description template, or a job of Flamenco. Nothing is run."""
-    if (seeds is None) == (params is None):
-        raise Refusal.of(Fault.ARGS_INVALID, "one table of cases is needed", "Give --seeds or --params.")
-    if seeds is not None:
-        table = ("--seeds", seeds)
+    """Write a batch as a job for a farm: an Open Job Description template, or a Flamenco job. Runs nothing."""
+    if seeds is not None and params is None:
+        rows, table = seed_rows(seeds), ("--seeds", seeds)
+    elif params is not None and seeds is None:
+        rows, table = table_rows(params), ("--params", params.name)
     else:
-        table = ("--params", str(params))
-    if seeds is not None:
-        rows = seed_rows(seeds)
-    else:
-        rows = table_rows(Path(table[1]))
+        raise Refusal.of(Fault.ARGS_INVALID, "the batch needs exactly one table of cases", "Pass --seeds or --params.")
     prepared = prepare(
         program,
         rows,
@@ -68,21 +64,24 @@ def export_command(
         directory=Path.cwd(),
         approve=tuple(approve or ()),
     )
-    given = {"--set": set, "--output": output, "--approve": approve}
-    options = tuple(part for name, values in given.items() for value in values or () for part in (name, value))
-    cases = sum(1 for _ in prepared.rows)
-    if params is not None:
-        table = ("--params", params.name)
+    options: list[str] = []
+    for name, values in (("--set", set), ("--output", output), ("--approve", approve)):
+        for value in values or ():
+            options += (name, value)
+    case_count = sum(1 for _ in prepared.rows)
     folder = to.resolve()
-    batch = FarmBatch(program.stem, str(folder), program.name, table, options, cases, per_task, out.rstrip("/"))
+    batch = FarmBatch(
+        program.stem, str(folder), program.name, table, tuple(options), case_count, per_task, out.rstrip("/")
+    )
     source = prepared.batch.source
     files = {**source.libraries, program.name: source.text, **FARM_FILES[format](batch)}
+
     written = [str(path) for path in _write(folder, files)]
     if params is not None:
         with params.open("rb") as opened:
-            _write_whole(folder / params.name, opened)
+            _replace(folder / params.name, opened)
         written.append(str(folder / params.name))
-    document = {"ok": True, "cases": cases, "tasks": -(-cases // per_task), "files": written}
+    document = {"ok": True, "cases": case_count, "tasks": -(-case_count // per_task), "files": written}
 
     def show(shown: SafeConsole) -> None:
         for path in written:
@@ -92,27 +91,26 @@ def export_command(
 
 
 def _write(folder: Path, files: dict[str, str]) -> list[Path]:
-    """Everything that a task reads lies beside the job: the program with the libraries that it loads, and the table."""
+    """Write the files next to the job and return their paths. Raise Refusal if the program loads a library from outside its folder."""
     paths = [Path(os.path.normpath(folder / name)) for name in files]
     outside = next((path for path in paths if not path.is_relative_to(folder)), None)
     if outside is not None:
-        cure = "Put the libraries of the program beside it, or below."
-        raise Refusal.of(
-            Fault.ARGS_INVALID, f"{outside.name} is loaded from outside of the folder of the program", cure
-        )
+        message = f"the program loads {outside.name} from outside its folder"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Move the libraries next to the program or below it.")
     for path, text in zip(paths, files.values(), strict=True):
         with tempfile.TemporaryFile() as content:
             content.write(text.encode())
             content.flush()
             content.seek(0)
-            _write_whole(path, content)
+            _replace(path, content)
     return paths
 
 
-def _write_whole(path: Path, content: BinaryIO) -> None:
-    """What is there is replaced, and a link too: what it leads to is not ours to write. Raises EnvironmentUnfit."""
+def _replace(path: Path, content: BinaryIO) -> None:
+    """Write a file and replace an existing one. Replace a symbolic link itself, not its target. Raise EnvironmentUnfit."""
     try:
         with no_follow.open_directory(path.parent, make=0o777) as directory:
             no_follow.write_whole(directory, path.name, content)
     except OSError as error:
-        raise EnvironmentUnfit(f"{path} cannot be written: {error.strerror}", cure="Name another --to.") from error
+        fix = "Choose another --to."
+        raise EnvironmentUnfit(f"{path} cannot be written: {error.strerror}", cure=fix) from error

@@ -1,1 +1,1 @@
-"""The batches in the console: its routes, and the batches that it shows."""
+"""The batch section of the console: its routes and the batches that it shows."""

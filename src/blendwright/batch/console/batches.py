@@ -1,4 +1,4 @@
-"""The batches that one console shows: where each lies, and how far it is while it runs, in whichever process."""
+"""The batches that a console shows: their locations and the progress of their runs, which may happen in any process."""
 
 from __future__ import annotations
 
@@ -22,18 +22,20 @@ from blendwright.util.no_follow import open_file
 from blendwright.values.errors import BlendwrightError
 from blendwright.workspace.policy_files import load_policy
 
-# Sends an event with its data to the page.
+# A function that sends an event with its data to the page.
 Tell = Callable[[str, Mapping[str, Any]], None]
 
+# Time between two looks at a batch, and before a look at an unreadable batch is repeated.
 POLL_SECONDS = 0.4
 AGAIN_SECONDS = 1.0
-# Rate and time left are those of the last minute or so.
+# Rate and remaining time are averages over about this time.
 RATE_SECONDS = 60.0
 
 
 class ConsoleBatch(ABC):
-    """`id` is its name in addresses, as that of a workspace. Methods raise Refusal where there is no batch any more, and EnvironmentUnfit
-    where it cannot be read now."""
+    """A batch in the console. `id` is its name in URLs, like the id of a workspace.
+
+    The methods raise Refusal if the batch no longer exists, and EnvironmentUnfit if it cannot be read now."""
 
     poll_seconds = POLL_SECONDS
 
@@ -42,77 +44,77 @@ class ConsoleBatch(ABC):
 
     @property
     @abstractmethod
-    def told(self) -> dict[str, str]:
-        """What the page is told of it."""
+    def description(self) -> dict[str, str]:
+        """Return the description of this batch for the page."""
 
     @abstractmethod
-    def open(self) -> AbstractContextManager[ResultsReader]: ...
+    def open(self) -> AbstractContextManager[ResultsReader]:
+        """Open the batch's table of results for reading."""
 
     @abstractmethod
     def runs(self) -> bool:
-        """Whether somebody works on it now."""
+        """Return whether a process runs this batch now."""
 
     @abstractmethod
     def hidden(self) -> Sequence[str]:
-        """The names of parameters that are not shown."""
+        """Return the names of parameters that the page must not show."""
 
     @abstractmethod
     def has_files(self) -> bool:
-        """Whether files that its cases made can be read from here at all."""
+        """Return whether this process can read the output files of the cases."""
 
     @abstractmethod
     def open_file(self, attempt: str, name: str) -> tuple[BinaryIO, int]:
-        """A file of an attempt, and its size. The name leads nowhere but into the directory of the attempt. Raises OSError, ValueError."""
+        """Open an output file of an attempt and return it with its size in bytes. Raise OSError or ValueError.
+
+        The name cannot lead out of the attempt's directory."""
 
     def follow(self, ended: threading.Event, tell: Tell) -> None:
-        """Tell how far it is whenever that is another, and once that it cannot be read."""
-        said: str | None = None
+        """Send the progress whenever it changes, until `ended` is set. Send one event when the batch becomes unreadable."""
+        reported_problem: str | None = None
 
         def tell_figures(event: str, data: Mapping[str, Any]) -> None:
-            nonlocal said
-            said = None
+            nonlocal reported_problem
+            reported_problem = None
             tell(event, data)
 
         while not ended.is_set():
             try:
                 with self.open() as view:
                     self._poll(view, ended, tell_figures)
-            except BlendwrightError as error:  # it cannot be read now, and may be later
-                if said != error.message:
+            except BlendwrightError as error:  # the batch may become readable later
+                if reported_problem != error.message:
                     tell("away", {"message": error.message, "cure": error.cure})
-                said = error.message
+                reported_problem = error.message
                 ended.wait(AGAIN_SECONDS)
 
     def _poll(self, view: ResultsReader, ended: threading.Event, tell: Tell) -> None:
-        rate, last = _Rate(), None
+        rate, last_state = _Rate(), None
         while not ended.is_set():
-            # Asked first: what is written meanwhile is seen the next time.
-            now = view.version(), self.runs()
-            if last != now:
-                last = now
-                found = view.batch()
-                if found is None:
-                    counts = Counts()
-                else:
-                    counts = view.counts(found[0].id)
-                if found is None:
-                    about = {}
-                else:
-                    about = {"program": found[0].source.name, "blender": found[0].blender_version}
+            # Read the version first, so that the next look notices a change during this one.
+            state = view.version(), self.runs()
+            if last_state != state:
+                last_state = state
+                latest = view.batch()
+                counts, about = Counts(), {}
+                if latest is not None:
+                    batch = latest[0]
+                    counts = view.counts(batch.id)
+                    about = {"program": batch.source.name, "blender": batch.blender_version}
                 figures = {"counts": asdict(counts), "pause": view.pause, **rate.add(counts)}
-                tell("changes", {**about, "runs": now[1], **figures})
+                tell("changes", {**about, "runs": state[1], **figures})
             ended.wait(self.poll_seconds)
 
 
 class DirectoryBatch(ConsoleBatch):
-    """What `batch run` had as --out on this machine."""
+    """A batch in a directory of this machine, which `batch run` had as --out."""
 
     def __init__(self, directory: Path) -> None:
         self.place = BatchDirectory(directory.resolve())
         super().__init__(str(self.place.root))
 
     @property
-    def told(self) -> dict[str, str]:
+    def description(self) -> dict[str, str]:
         return {"id": self.id, "name": self.place.root.name, "directory": str(self.place.root)}
 
     def open(self) -> ResultsView:
@@ -133,32 +135,33 @@ class DirectoryBatch(ConsoleBatch):
 
 
 def open_plain(root: Path, attempt: str, name: str) -> tuple[BinaryIO, int]:
-    """A plain file of an attempt below a directory, with no link on the way there. Raises OSError, ValueError."""
+    """Open a regular file of an attempt and return it with its size in bytes. Follow no symbolic link. Raise OSError or ValueError."""
     opened = open_file(root / CASES / attempt / name)
     return opened, opened.seek(0, 2)
 
 
 class _Rate:
-    """How quickly cases end, as it was seen from here."""
+    """The rate at which cases finish, as observed by this process."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[float, int]] = deque()
+        self._samples: deque[tuple[float, int]] = deque()
         self._last: tuple[Counts, dict[str, Any]] | None = None
 
     def add(self, counts: Counts) -> dict[str, Any]:
-        """The same figures, told again, say nothing about the time in between."""
+        """Return the rate and the remaining time after these counts. The same counts object again returns the same figures."""
         if self._last is None or self._last[0] is not counts:
-            self._last = (counts, self._told(counts))
+            self._last = (counts, self._figures(counts))
         return self._last[1]
 
-    def _told(self, counts: Counts) -> dict[str, Any]:
-        now, finished = monotonic(), counts.done + counts.failed
-        self._seen.append((now, finished))
-        # Where counting takes long, the time between two of them is longer than a minute.
-        while len(self._seen) > 2 and self._seen[0][0] < now - RATE_SECONDS:
-            self._seen.popleft()
-        (since, before), passed = self._seen[0], now - self._seen[0][0]
-        if passed <= 0 or finished <= before:
+    def _figures(self, counts: Counts) -> dict[str, Any]:
+        time, finished = monotonic(), counts.done + counts.failed
+        self._samples.append((time, finished))
+        # Keep two samples even if they are more than a minute apart, because counting may take long.
+        while len(self._samples) > 2 and self._samples[0][0] < time - RATE_SECONDS:
+            self._samples.popleft()
+
+        first_time, first_finished = self._samples[0]
+        if time <= first_time or finished <= first_finished:
             return {"per_second": None, "seconds_left": None}
-        rate = (finished - before) / (now - since)
+        rate = (finished - first_finished) / (time - first_time)
         return {"per_second": round(rate, 3), "seconds_left": round(counts.open / rate)}

@@ -1,11 +1,13 @@
-"""What the page asks of a batch: how far it is, its cases by pages, and the files that they made. Nothing here changes anything.
+"""The read-only routes of a batch for the page: its progress, pages of its cases, and the output files of the cases.
 
-Only files are served that the row of a case names, from the directory of that very case, and no link is followed on the way there. Of a
-fleet they come from the storage that its place names, where this machine can read it.
+The routes serve only files that the row of a case names, from the directory of that case, and follow no symbolic link. The files of a
+fleet's batch come from its shared storage if this machine can read it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -31,13 +33,15 @@ from blendwright.util.no_follow import CHUNK
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
-MOST_CASES = 100
-MOST_FILES = 400
-MOST_FINDINGS = 100
-LONGEST_PARAMS = 400
-# Storage may let everybody wait: whoever asks for something else still finds a thread.
-MOST_OPENED_AT_ONCE = 8
-# What a browser may show of a case; everything else is a file to be saved.
+# Limits of one answer: cases, files and findings.
+MAX_CASES = 100
+MAX_FILES = 400
+MAX_FINDINGS = 100
+# Longer texts are cut to this number of characters.
+MAX_TEXT_CHARACTERS = 400
+# Slow storage must not use up all threads, because other requests need them too.
+MAX_PARALLEL_OPENINGS = 8
+# Files that a browser may display, by suffix. It saves every other file.
 PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
 PLAIN = "application/octet-stream"
 COLOR = "_color."
@@ -45,7 +49,7 @@ TOTAL = "total"
 
 
 class BatchReading:
-    """The endpoints, for all batches."""
+    """The endpoints for all batches of a console."""
 
     def __init__(self, batches: Mapping[str, ConsoleBatch], live: Live) -> None:
         self._batches = batches
@@ -66,11 +70,11 @@ class BatchReading:
         ]
 
     def batch(self, request: Request) -> ConsoleBatch:
-        """The one that an address names. Raises Refusal."""
-        found = self._batches.get(request.path_params["batch"])
-        if found is None:
-            raise Refusal.of(Fault.TARGET_NOT_FOUND, "there is no such batch here", "Choose another one.")
-        return found
+        """Return the batch that the request's URL names. Raise Refusal if there is none."""
+        batch = self._batches.get(request.path_params["batch"])
+        if batch is None:
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, "this console has no such batch", "Choose another batch.")
+        return batch
 
     async def overview(self, request: Request) -> Response:
         return json_response(await in_thread(_overview, self.batch(request)))
@@ -79,9 +83,10 @@ class BatchReading:
         batch, query = self.batch(request), request.query_params
         status: Any = query.get("status") or None
         if status is not None and status not in get_args(CaseStatus):
-            raise Refusal.of(Fault.ARGS_INVALID, f"a status is one of {', '.join(get_args(CaseStatus))}")
+            statuses = ", ".join(get_args(CaseStatus))
+            raise Refusal.of(Fault.ARGS_INVALID, f"status must be one of {statuses}")
         offset = number(query.get("offset"), otherwise=0)
-        limit = number(query.get("limit"), least=1, most=MOST_CASES, otherwise=50)
+        limit = number(query.get("limit"), least=1, most=MAX_CASES, otherwise=50)
         return json_response(await in_thread(_page, batch, offset, limit, status))
 
     async def case(self, request: Request) -> Response:
@@ -90,7 +95,7 @@ class BatchReading:
 
     async def file(self, request: Request) -> Response:
         n, name = number(request.path_params["number"]), request.path_params["name"]
-        self._opening = self._opening or anyio.CapacityLimiter(MOST_OPENED_AT_ONCE)
+        self._opening = self._opening or anyio.CapacityLimiter(MAX_PARALLEL_OPENINGS)
         opening = partial(_open_output, self.batch(request), n, name)
         opened, size = await anyio.to_thread.run_sync(opening, limiter=self._opening)
         media_type = PICTURES.get(PurePosixPath(name).suffix.lower())
@@ -105,16 +110,16 @@ class BatchReading:
         )
 
     async def events(self, request: Request) -> Response:
-        told = self._live.listen(self.batch(request), request.scope[SESSION].id)
-        return StreamingResponse(told, media_type="text/event-stream")
+        events = self._live.listen(self.batch(request), request.scope[SESSION].id)
+        return StreamingResponse(events, media_type="text/event-stream")
 
 
 def _overview(batch: ConsoleBatch) -> dict[str, Any]:
     with batch.open() as view:
-        found = view.batch()
-        if found is None:
+        latest = view.batch()
+        if latest is None:
             return {"program": None, "counts": asdict(Counts()), "pause": 0.0, "runs": batch.runs(), "failures": []}
-        definition, begun = found
+        definition, begun = latest
         return {
             "program": definition.source.name,
             "outputs": [output.name for output in definition.outputs],
@@ -131,36 +136,42 @@ def _overview(batch: ConsoleBatch) -> dict[str, Any]:
 def _page(batch: ConsoleBatch, offset: int, limit: int, status: CaseStatus | None) -> dict[str, Any]:
     hidden, has_files = batch.hidden(), batch.has_files()
     with batch.open() as view:
-        found = view.batch()
-        if found is None:
+        latest = view.batch()
+        if latest is None:
             return {"total": 0, "cases": []}
-        total, cases = view.page(found[0].id, offset=offset, limit=limit, status=status)
-    return {"total": total, "cases": [_summary(one, hidden, has_files=has_files) for one in cases]}
+        total, cases = view.page(latest[0].id, offset=offset, limit=limit, status=status)
+    return {"total": total, "cases": [_summary(standing, hidden, has_files=has_files) for standing in cases]}
 
 
 def _summary(standing: Standing, hidden: Sequence[str], *, has_files: bool) -> dict[str, Any]:
-    """A case as a line of a list: texts are cut, so that a page of them stays small whatever the parameters are."""
+    """Return a case as one line of a list. Long texts are cut, so a page of cases stays small."""
     row = standing.row
-    given: dict[str, Any] = redacted(dict(standing.case.params), hidden)
-    params = ", ".join(f"{name} = {orjson.dumps(value).decode()}" for name, value in given.items())
-    if row is not None and row.findings:
-        finding = row.findings[0]
-    else:
-        finding = None
+    shown_params: dict[str, Any] = redacted(dict(standing.case.params), hidden)
+    params = ", ".join(f"{name} = {orjson.dumps(value).decode()}" for name, value in shown_params.items())
+    seconds: float | None = None
+    message: str | None = None
+    picture: str | None = None
+    if row is not None:
+        seconds = row.times.get(TOTAL)
+        if row.findings:
+            message = str(row.findings[0].get("message", ""))[:MAX_TEXT_CHARACTERS]
+        if has_files:
+            picture = picture_of(row)
     return {
         "number": standing.case.number,
         "status": standing.status,
-        "params": params[:LONGEST_PARAMS],
+        "params": params[:MAX_TEXT_CHARACTERS],
         "attempts": standing.attempts,
-        "seconds": None if row is None else row.times.get(TOTAL),
-        "finding": None if finding is None else str(finding.get("message", ""))[:LONGEST_PARAMS],
-        "picture": picture_of(row) if row is not None and has_files else None,
+        "seconds": seconds,
+        "finding": message,
+        "picture": picture,
     }
 
 
 def picture_of(row: ResultRow) -> str | None:
-    """The name of the file that shows a case: the first picture that stands by itself, or else what the camera saw in a folder of
-    annotations, before its masks."""
+    """Return the name of the picture that represents a case, or None.
+
+    A picture at the top level comes first. In a folder of annotations, the camera's image comes before the masks."""
     pictures = [name for name in row.outputs if PurePosixPath(name).suffix.lower() in PICTURES]
     return min(pictures, key=lambda name: (name.count("/"), COLOR not in name, pictures.index(name)), default=None)
 
@@ -169,7 +180,7 @@ def _case(batch: ConsoleBatch, n: int) -> dict[str, Any]:
     hidden = batch.hidden()
     standing = _standing(batch, n)
     case, row = standing.case, standing.row
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "number": case.number,
         "key": case.key,
         "source": case.source,
@@ -179,55 +190,67 @@ def _case(batch: ConsoleBatch, n: int) -> dict[str, Any]:
         "worker": standing.worker,
     }
     if row is None:
-        return {**told, "row": None}
-    files = [{"name": name, "sha256": of.get("sha256"), "bytes": of.get("bytes")} for name, of in row.outputs.items()]
-    kept = ("scene_hash", "location", "times", "operations", "reused", "prefix", "finished", "memory_mb")
-    about = {name: getattr(row, name) for name in kept}
-    findings = [dict(one) for one in row.findings[:MOST_FINDINGS]]
-    more = {"findings": findings, "files": files[:MOST_FILES], "total_files": len(files)}
+        return {**document, "row": None}
+
+    files = [
+        {"name": name, "sha256": output.get("sha256"), "bytes": output.get("bytes")}
+        for name, output in row.outputs.items()
+    ]
     has_files = batch.has_files()
-    pictures = {"has_files": has_files, "picture": picture_of(row) if has_files else None}
-    return {**told, "row": {**about, **more, **pictures}}
+    picture: str | None = None
+    if has_files:
+        picture = picture_of(row)
+    names = ("scene_hash", "location", "times", "operations", "reused", "prefix", "finished", "memory_mb")
+    fields = {name: getattr(row, name) for name in names}
+    fields |= {
+        "findings": [dict(finding) for finding in row.findings[:MAX_FINDINGS]],
+        "files": files[:MAX_FILES],
+        "total_files": len(files),
+        "has_files": has_files,
+        "picture": picture,
+    }
+    return {**document, "row": fields}
 
 
 def _standing(batch: ConsoleBatch, n: int) -> Standing:
     with batch.open() as view:
-        found = view.standing(n)
-    if found is None:
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no case {n} in this batch", "Choose another one.")
-    return found
+        standing = view.standing(n)
+    if standing is None:
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"this batch has no case {n}", "Choose another case.")
+    return standing
 
 
 def _open_output(batch: ConsoleBatch, n: int, name: str) -> tuple[BinaryIO, int]:
-    """A file that the row of a case names. Raises Refusal, with the same words whatever is in the way."""
+    """Open a file that the row of a case names, and return it with its size. Raise the same Refusal for every problem."""
     row = _standing(batch, n).row
-    # The directory may have been moved since: its name is what counts, and it is that of an attempt of this very case.
-    attempt = PurePosixPath("" if row is None or row.location is None else row.location.replace("\\", "/")).name
-    match = NAME.fullmatch(attempt)
-    is_own = match is not None and int(match[1]) == n
-    if row is not None and name in row.outputs and is_own and _stays_inside(name):
-        try:
-            return batch.open_file(attempt, name)
-        except (OSError, ValueError):
-            pass
+    if row is not None and row.location is not None and name in row.outputs and _stays_inside(name):
+        # The batch directory may have moved, so only the last part of the location counts. It must be an attempt of this case.
+        attempt = PurePosixPath(row.location.replace("\\", "/")).name
+        match = NAME.fullmatch(attempt)
+        if match is not None and int(match[1]) == n:
+            with contextlib.suppress(OSError, ValueError):
+                return batch.open_file(attempt, name)
     raise Refusal.of(Fault.TARGET_NOT_FOUND, f"case {n} has no such file", "It was removed, or never made.")
 
 
 def _stays_inside(name: str) -> bool:
-    """Whether a name of a file, put behind a directory, leads nowhere but into it: a row is not believed in this."""
+    """Return whether a relative file name stays inside the directory that it is appended to. Rows may be manipulated."""
     path = PurePath(name)
     return not path.is_absolute() and not path.anchor and ".." not in path.parts
 
 
 def _chunks(opened: BinaryIO, size: int) -> Iterator[bytes]:
-    """The file as long as it was when it was opened: it is promised so."""
+    """Yield exactly `size` bytes of a file, because the answer's header already promises this length."""
     opened.seek(0)
-    while size > 0 and (chunk := opened.read(min(CHUNK, size))):
+    while size > 0:
+        chunk = opened.read(min(CHUNK, size))
+        if not chunk:
+            break
         size -= len(chunk)
         yield chunk
 
 
 def _file_name(n: int, name: str) -> str:
-    """To save it under, without a sign that a header could be broken by."""
-    last = PurePosixPath(name).name
-    return f"{n:06d}-" + "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in last)
+    """Return a file name for downloads that contains only characters that are safe in a header."""
+    safe_name = re.sub(r"[^A-Za-z0-9_.-]", "_", PurePosixPath(name).name)
+    return f"{n:06d}-{safe_name}"

@@ -1,4 +1,4 @@
-"""The batches of one console, as the console asks for them."""
+"""The batch section of one console."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class _OpenBatches:
     def __init__(self, directories: Sequence[ConsoleBatch], fleet: FleetBatches | None) -> None:
         self._directories = tuple(directories)
         self._fleet = fleet
-        self._batches: dict[str, ConsoleBatch] = {one.id: one for one in directories}
+        self._batches: dict[str, ConsoleBatch] = {batch.id: batch for batch in directories}
 
     def routes(self, live: Live) -> list[Route]:
         return BatchReading(self._batches, live).routes()
 
     def listed(self) -> list[Mapping[str, str]]:
         if self._fleet is not None:
-            # Batches are submitted while the page is open. Loading it again shows them, the newest first.
-            found = {one.id: one for one in (*self._directories, *self._fleet.batches())}
+            # Users submit batches while the page is open. Loading the page again shows them, newest first.
+            current = {batch.id: batch for batch in (*self._directories, *self._fleet.batches())}
             self._batches.clear()
-            self._batches.update(found)
-        return [one.told for one in self._batches.values()]
+            self._batches.update(current)
+        return [batch.description for batch in self._batches.values()]
 
     def close(self) -> None:
         if self._fleet is not None:
@@ -50,9 +50,8 @@ class _Section:
         return batch.id
 
     def open(self, directories: Sequence[Path], engine: str | None, places: Sequence[str]) -> _OpenBatches:
-        if engine is None:
-            fleet = None
-        else:
+        fleet = None
+        if engine is not None:
             fleet = require_fleet().console_batches(engine, places)
         return _OpenBatches([DirectoryBatch(path) for path in directories], fleet)
 

@@ -1,1 +1,1 @@
-"""Who runs the jobs of a batch: one port, and an implementation for each engine."""
+"""The engines that run the jobs of a batch: one protocol, and an implementation for each engine."""

@@ -1,7 +1,7 @@
-"""The port to engines: whoever runs the jobs of a batch, each at least once, in lanes on one machine or on many.
+"""The protocol of engines, which run each job of a batch at least once, in worker processes on one or many machines.
 
-An engine knows no cases: it carries jobs, which name one. It may run a job twice, at the same time too; what counts is decided by the
-claims of the table of results.
+An engine knows no cases: it carries jobs that name a case. It may run a job twice, even at the same time. The claims in the table of
+results decide which run counts.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ JobEnd = Literal["published", "done_before", "given_back", "lost", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One case to be run. `prefixes` are the hashes of the operations that it shares with others, by how many they are, shortest
-    first: lanes that hold one of them are preferred, and any lane can make it."""
+    """A case to run. `prefixes` are the shared beginnings of its plan: number of operations and hash, shortest first.
+
+    Engines prefer a worker process that already has one of the prefixes, but any worker process can make it."""
 
     batch: str
     case: str
@@ -33,65 +34,71 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """What a lane says of a job: its row counts, somebody had done it, or it was given back because the lane is to stop. `row` is the
-    row that was published, as JSON; `lost` is said by the engine, of a lane that died. `skipped` is a job that nobody can do, for what
-    `reason` says."""
+    """The report of a worker process about one job.
+
+    - `published`: its row counts; `row` is that row as JSON.
+    - `done_before`: the case was already finished.
+    - `given_back`: the worker process must stop, so the case waits again.
+    - `lost`: the worker process died; the engine writes this report.
+    - `skipped`: the job cannot be done, for the given `reason`."""
 
     job: Job
     end: JobEnd
     row: Mapping[str, Any] | None = None
     retire: bool = False
-    """The lane has had its time, or too much memory: it takes no more jobs."""
+    """Whether the worker process takes no more jobs because it is too old or uses too much memory."""
     reason: str | None = None
 
 
-# Does one job, in the lane that it was opened in.
+# A function that processes one job in the worker process that created it.
 Handler = Callable[[Job], JobReport]
-# Is told of every job that ended, from any thread.
+# A function that receives the report of every finished job, from any thread.
 OnReport = Callable[[JobReport], None]
 
 
 @dataclass(frozen=True, slots=True)
 class LaneSettings:
-    """What a lane needs to do jobs of any batch: plain values, since lanes are processes. `lane.py` opens a handler with them.
+    """The settings that a worker process needs to process jobs of any batch. They are plain values, since they go to another process.
 
-    `results` and `outputs` are a path or a URL each; `work` is a local directory for workspaces and staging, on the file system of
-    `outputs` where that is a directory. A lane is replaced after so many cases, so many seconds, or above so much memory."""
+    `results` and `outputs` are paths or URLs. `work` is a local directory for workspaces and staging; it must be on the same file system
+    as `outputs` if that is a directory. The engine replaces a worker process after `most_cases` cases or `most_seconds` seconds, or
+    above `most_memory_mb` MB."""
 
     results: str
     outputs: str
     work: str
     settings: str
-    """The directory whose blendwright.toml holds for every case, beside the user's own."""
+    """The directory whose blendwright.toml applies to every case, in addition to the user's own settings."""
     most_cases: int = 1000
     most_seconds: float = 3600.0
     most_memory_mb: int = 6144
     prefixes: bool = True
     most_attempts: int = 4
-    """A case whose process ended more often while it ran is at fault itself."""
+    """A case fails if its process ended this many times."""
     approve: Sequence[str] | None = None
-    """What definitions may allow beforehand, where they come from others; None: all that they do."""
+    """The grants that a foreign definition may have. None allows every grant of the definition."""
     places: Sequence[str] | None = None
-    """Where outputs may go, where a job names the place; None: wherever `outputs` says."""
+    """The locations to which a job may write its outputs. None allows the location in `outputs`."""
     queue: str | None = None
-    """Where jobs of others come from, named by a Blender and a catalogue. Then a job, case or definition that is not sound fails its own
-    case; None: they are ours, and it ends the run."""
+    """The queue of foreign jobs, named by Blender version and tools. An invalid foreign job or definition fails only its own case.
+
+    None means that the jobs are our own; then an invalid one ends the run."""
 
     def to_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in LaneSettings.__dataclass_fields__}
 
 
 class Engine(ABC):
-    """One place where jobs go and lanes come from."""
+    """A scheduler that accepts jobs and runs them in worker processes."""
 
     @abstractmethod
     def submit(self, jobs: Iterable[Job]) -> None:
-        """Take jobs on; durable engines have kept them when this returns, others may read them when they need them."""
+        """Accept jobs. A durable engine has stored them when this returns; another engine may read the iterable later."""
 
     @abstractmethod
     def work(self, lanes: LaneSettings, count: int, report: OnReport) -> None:
-        """Run jobs in `count` lanes until there are none, or until `stop`. A durable engine waits for more instead of ending."""
+        """Run jobs in `count` worker processes until no job is left or `stop` is called. A durable engine waits for further jobs."""
 
     @abstractmethod
     def stop(self, *, at_once: bool = False) -> None:
-        """End `work`, from any thread: after the cases that are under way, or at once, which gives them back."""
+        """End `work`, from any thread. Let running cases finish, or give them back at once."""

@@ -1,6 +1,6 @@
-"""The process of one lane: takes jobs from its parent, one line of JSON each, does them on one warm Blender, and answers each.
+"""The main program of a worker process. It reads jobs from its parent, one line of JSON each, and writes a line of JSON for each answer.
 
-It ends with its parent: when the pipe that jobs come by ends, whoever wrote to it is gone. SIGINT is the parent's to answer.
+It ends when the pipe from its parent closes, because the parent is gone then. It ignores SIGINT, which the parent handles.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from blendwright.batch.engines.engine import Job, LaneSettings
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import BlendwrightError
 
+# Exit code of a worker process whose parent is gone.
 PARENT_GONE = 4
 
 
 class Jobs:
-    """The jobs that the parent has sent, read in a thread of their own: the end of the pipe ends this process, whatever it is doing."""
+    """The queue of messages from the parent. A thread reads the pipe and ends this process when the pipe closes."""
 
     def __init__(self, pipe: BinaryIO, cancel: CancelToken) -> None:
         self._pipe = pipe
@@ -52,7 +53,7 @@ class Jobs:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What others print must not get between the answers.
+    # Other code may print to standard output. Redirect that to standard error, so that it cannot mix with the answers.
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     code = 0
@@ -62,26 +63,28 @@ def main() -> None:
         _answer(answers, {"error": error.message, "cure": error.cure})
         code = 1
     except Exception as error:
-        # An outermost place: the parent tells the user, and the trace is in the log of the lanes.
-        logging.getLogger(__name__).exception("a lane failed")
+        # The outermost handler: the parent reports the error to the user, and the log of the worker processes contains the trace.
+        logging.getLogger(__name__).exception("a worker process failed")
         _answer(answers, {"error": f"{type(error).__name__}: {error}", "cure": "This is a defect. Report it."})
         code = 1
-    # Not by way of the interpreter, which would wait for the thread that reads.
+    # Exit at once. A normal exit would wait for the thread that reads the pipe.
     os._exit(code)
 
 
 def _work(answers: BinaryIO) -> None:
     cancel = CancelToken()
     jobs = Jobs(sys.stdin.buffer, cancel)
-    begin = jobs.next()
-    handler = CaseHandler(LaneSettings(**begin["settings"]), cancel)
+    first_message = jobs.next()
+    handler = CaseHandler(LaneSettings(**first_message["settings"]), cancel)
     try:
-        handler.warm(begin["blender"])
+        handler.warm(first_message["blender"])
         _answer(answers, {"ready": os.getpid()})
-        while "job" in (message := jobs.next()):
+        message = jobs.next()
+        while "job" in message:
             report = handler(Job.from_json(message["job"]))
             answer = {"end": report.end, "row": report.row, "retire": report.retire, "reason": report.reason}
             _answer(answers, answer)
+            message = jobs.next()
     finally:
         handler.close()
 

@@ -1,4 +1,4 @@
-"""The process of a lane, as the engine that drives it holds it: started, given jobs, told to stop."""
+"""A worker process as its engine sees it: the engine starts it, sends it jobs and stops it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LOG = "lanes.log"
 
 
 class LaneProcess:
-    """Used by one thread; `stop_at_once` comes from any."""
+    """A connection to one worker process. One thread uses it; only `stop_at_once` may come from any thread."""
 
     def __init__(self, settings: LaneSettings, blender: str | None) -> None:
-        # A session of its own, so that Ctrl-C on the terminal does not reach it. -P keeps the working directory out of sys.path.
+        # A separate session, so that Ctrl-C on the terminal does not reach it. -P keeps the working directory out of sys.path.
         command = [sys.executable, "-P", "-m", "blendwright.batch.engines.lane"]
         self._log = Path(settings.work) / LOG
         with self._log.open("ab") as log:
@@ -34,9 +34,11 @@ class LaneProcess:
         return self._process.pid
 
     def do(self, job: Job) -> dict[str, Any] | None:
-        """The lane's answer; None where it died."""
+        """Send a job and return the answer. Return an answer with `error` if the process failed, and None if it died."""
         if not self._ready:
-            answer = self._receive() or {"error": f"a lane ended while it started: see {self._log}", "cure": None}
+            answer = self._receive()
+            if answer is None:
+                answer = {"error": f"a worker process ended while it started: see {self._log}", "cure": None}
             if "error" in answer:
                 return answer
             self._ready = True
@@ -44,11 +46,11 @@ class LaneProcess:
         return self._receive()
 
     def stop_at_once(self) -> None:
-        """Its case is called off and given back."""
+        """Make the process cancel its current case and give it back."""
         self._send({"stop": "at_once"})
 
     def end(self) -> None:
-        """Let it close its Blender and end; one that does not is killed."""
+        """Let the process close its Blender and exit. Kill it after 10 seconds."""
         self._send({"stop": "now"})
         try:
             self._process.wait(10)
@@ -57,7 +59,7 @@ class LaneProcess:
             self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                # What a lane that died was not told is still in the pipe's buffer, and closing tries once more.
+                # The buffer may hold a message that a dead process did not read, and closing tries to send it.
                 with contextlib.suppress(OSError):
                     pipe.close()
 
@@ -67,7 +69,7 @@ class LaneProcess:
             self._process.stdin.write(orjson.dumps(message) + b"\n")
             self._process.stdin.flush()
         except (OSError, ValueError):
-            pass  # it is gone, which shows where it is waited for
+            pass  # the process is gone, which the next `_receive` notices
 
     def _receive(self) -> dict[str, Any] | None:
         assert self._process.stdout is not None

@@ -1,6 +1,6 @@
-"""The engine of one machine: N lanes, each a process with one warm Blender. A lane that dies is replaced, and its job goes to another.
+"""The engine of one machine: several worker processes, each with one warm Blender. The engine replaces a process that dies.
 
-Jobs are read as they are needed, and kept nowhere: what is not done is found again in the table of results.
+The engine reads jobs when it needs them and does not store them. The table of results still contains the unfinished cases.
 """
 
 from __future__ import annotations
@@ -8,19 +8,20 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from blendwright.batch.engines.engine import Engine, Job, JobReport, LaneSettings, OnReport
 from blendwright.batch.engines.lane_process import LaneProcess
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit
 
-# Jobs that are looked through for one that shares a prefix with the last one of a lane.
+# Number of waiting jobs among which the engine looks for one that shares a prefix with the last job of a worker process.
 WINDOW = 256
-# A lane that ends so often without having done a job is not going to do one.
-MOST_FALSE_STARTS = 3
+# After this many failed starts in a row, the engine gives up.
+MAX_FAILED_STARTS = 3
 
 
 class LocalPool(Engine):
-    """Each lane is driven by a thread here. Raises EnvironmentUnfit from `work` where lanes cannot be started."""
+    """An engine that drives each worker process with a thread. `work` raises EnvironmentUnfit if worker processes cannot start."""
 
     def __init__(self, blender: str | None = None) -> None:
         self._blender = blender
@@ -31,11 +32,10 @@ class LocalPool(Engine):
         self._feeding = False
         self._stopping = False
         self._lanes: set[LaneProcess] = set()
-        self._trouble: list[EnvironmentUnfit] = []
+        self._errors: list[EnvironmentUnfit] = []
 
     def submit(self, jobs: Iterable[Job]) -> None:
-        before = self._jobs
-        self._jobs = _chained(before, iter(jobs))
+        self._jobs = chain(self._jobs, jobs)
 
     def work(self, lanes: LaneSettings, count: int, report: OnReport) -> None:
         self._feeding = True
@@ -50,8 +50,8 @@ class LocalPool(Engine):
         for thread in threads:
             thread.join()
         feeder.join()
-        if self._trouble:
-            raise self._trouble[0]
+        if self._errors:
+            raise self._errors[0]
 
     def stop(self, *, at_once: bool = False) -> None:
         self._stop_lanes()
@@ -61,7 +61,7 @@ class LocalPool(Engine):
 
     def _drive(self, settings: LaneSettings, report: OnReport) -> None:
         lane: LaneProcess | None = None
-        false_starts = 0
+        failed_starts = 0
         last: Job | None = None
         try:
             while (job := self._next(last)) is not None:
@@ -71,13 +71,14 @@ class LocalPool(Engine):
                 if answer is None or "error" in answer:
                     self._end(lane)
                     lane, last = None, None
-                    false_starts += answer is not None
-                    if answer is not None and false_starts >= MOST_FALSE_STARTS:
-                        raise EnvironmentUnfit(answer["error"], cure=answer["cure"])
+                    if answer is not None:
+                        failed_starts += 1
+                        if failed_starts >= MAX_FAILED_STARTS:
+                            raise EnvironmentUnfit(answer["error"], cure=answer["cure"])
                     self._return(job)
                     report(JobReport(job, "lost"))
                     continue
-                false_starts, last = 0, job
+                failed_starts, last = 0, job
                 self._finish()
                 report(JobReport(job, answer["end"], answer["row"], answer["retire"]))
                 if answer["end"] == "given_back":
@@ -86,10 +87,10 @@ class LocalPool(Engine):
                     self._end(lane)
                     lane = None
         except EnvironmentUnfit as error:
-            self._trouble.append(error)
+            self._errors.append(error)
             self._stop_lanes()
         except BaseException:
-            # Nobody must wait for a thread that is gone.
+            # Other threads wait for this one's job. Wake them, so that they end too.
             self._stop_lanes()
             raise
         finally:
@@ -106,19 +107,20 @@ class LocalPool(Engine):
         self._lanes.discard(lane)
 
     def _next(self, last: Job | None) -> Job | None:
-        """The next job; among the nearest, one that shares the longest prefix with the last one of this lane. None where there is none,
-        and none can come any more."""
+        """Return the next job, or None if no further job can come.
+
+        Prefer the job in the window that shares the longest prefix with the last job of this worker process."""
         with self._changed:
-            # A job that is under way may come back, with a lane that dies.
+            # Wait while jobs are running, because a job comes back if its worker process dies.
             while not self._waiting and (self._feeding or self._running) and not self._stopping:
                 self._changed.wait()
             if not self._waiting or self._stopping:
                 return None
             best = 0
             if last is not None and last.prefixes:
-                held = set(last.prefixes)
-                shared = [sum(prefix in held for prefix in job.prefixes) for job in self._waiting]
-                best = shared.index(max(shared))
+                last_prefixes = set(last.prefixes)
+                shared_counts = [len(last_prefixes.intersection(job.prefixes)) for job in self._waiting]
+                best = shared_counts.index(max(shared_counts))
             job = self._waiting[best]
             del self._waiting[best]
             self._running += 1
@@ -142,7 +144,7 @@ class LocalPool(Engine):
             self._changed.notify_all()
 
     def _feed(self) -> None:
-        """Read jobs ahead, in a thread of its own: finding out what they share takes its time."""
+        """Read jobs ahead in a separate thread, because finding their shared prefixes takes time."""
         try:
             for job in self._jobs:
                 with self._changed:
@@ -153,14 +155,9 @@ class LocalPool(Engine):
                     self._waiting.append(job)
                     self._changed.notify_all()
         except BlendwrightError as error:
-            self._trouble.append(EnvironmentUnfit(error.message, cure=error.cure))
+            self._errors.append(EnvironmentUnfit(error.message, cure=error.cure))
             self._stop_lanes()
         finally:
             with self._changed:
                 self._feeding = False
                 self._changed.notify_all()
-
-
-def _chained(first: Iterator[Job], second: Iterator[Job]) -> Iterator[Job]:
-    yield from first
-    yield from second

@@ -1,1 +1,1 @@
-"""The input of a batch: tables, batch files, sampled values."""
+"""The input of a batch: tables, batch files and sampled values."""

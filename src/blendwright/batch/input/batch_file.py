@@ -1,4 +1,4 @@
-"""Batch files: a program, its rows and what is wanted of every case, in one strict JSON document with a published schema."""
+"""Batch files: a program, its rows and the outputs of every case in one strict JSON document with a published schema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, pointer_of
 
 FORMAT = "batch.v1"
-MOST_CASES = 100_000_000
+# The largest number of cases in one batch.
+MAX_CASES = 100_000_000
 Number = int | float
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
 
@@ -35,54 +36,59 @@ class _Part(BaseModel):
 class Normal(_Part):
     mean: Number
     deviation: Annotated[Number, Field(gt=0)]
-    min: Number | None = Field(default=None, description="What is drawn below is this.")
-    max: Number | None = Field(default=None, description="What is drawn above is this.")
+    min: Number | None = Field(default=None, description="Lower bound; smaller samples become this value.")
+    max: Number | None = Field(default=None, description="Upper bound; larger samples become this value.")
 
 
 class Variation(_Part):
-    """How one parameter differs from case to case: exactly one of these."""
+    """The way in which one parameter varies between cases: exactly one of these fields."""
 
     values: list[JsonValue] | None = Field(
-        default=None, min_length=1, description="Each of them, with all others: the cases are multiplied."
+        default=None, min_length=1, description="List of values. Every value is combined with all other lists."
     )
     range: list[int] | None = Field(
         default=None,
         min_length=2,
         max_length=3,
-        description="Whole numbers from the first to before the second, and a step.",
+        description="Whole numbers: start, end (excluded) and optionally a step.",
     )
     uniform: list[Number] | None = Field(
-        default=None, min_length=2, max_length=2, description="Drawn between two bounds, each as likely."
+        default=None, min_length=2, max_length=2, description="Two bounds; samples are uniform between them."
     )
     log_uniform: list[Number] | None = Field(
-        default=None, min_length=2, max_length=2, description="The same by orders of magnitude; both bounds above 0."
+        default=None,
+        min_length=2,
+        max_length=2,
+        description="Two bounds above 0; the logarithm of the samples is uniform between them.",
     )
     integer: list[int] | None = Field(
         default=None,
         min_length=2,
         max_length=2,
-        description="A whole number drawn between two bounds, which are among them.",
+        description="Two bounds, both included; samples are whole numbers between them.",
     )
-    normal: Normal | None = Field(default=None, description="Drawn around a mean, and kept within bounds.")
-    choice: list[JsonValue] | None = Field(default=None, min_length=1, description="One of these, drawn.")
+    normal: Normal | None = Field(default=None, description="A normal distribution, optionally with bounds.")
+    choice: list[JsonValue] | None = Field(
+        default=None, min_length=1, description="List of values, one of which is drawn for each sample."
+    )
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
-        given = [name for name in Variation.model_fields if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError(f"exactly one of {', '.join(Variation.model_fields)} says how a parameter varies")
-        bounds: Any = getattr(self, given[0])
-        if given[0] in ("uniform", "log_uniform", "integer") and not bounds[0] <= bounds[1]:
-            raise ValueError("the first bound is above the second")
+        names = [name for name in Variation.model_fields if getattr(self, name) is not None]
+        if len(names) != 1:
+            raise ValueError(f"a parameter needs exactly one of {', '.join(Variation.model_fields)}")
+        bounds: Any = getattr(self, names[0])
+        if names[0] in ("uniform", "log_uniform", "integer") and not bounds[0] <= bounds[1]:
+            raise ValueError("the first bound must not be above the second")
         if self.log_uniform is not None and self.log_uniform[0] <= 0:
-            raise ValueError("the bounds of log_uniform are above 0")
+            raise ValueError("the bounds of log_uniform must be above 0")
         if self.range is not None and not range(*self.range):
-            raise ValueError("there is no number in this range")
+            raise ValueError("the range contains no number")
         return self
 
     @property
     def listed(self) -> Sequence[Any] | None:
-        """What multiplies the cases; None for what is drawn."""
+        """Return the values that are combined with all other lists, or None if this parameter is sampled."""
         if self.range is not None:
             return range(*self.range)
         return self.values
@@ -101,114 +107,126 @@ class Variation(_Part):
 
 
 class WantedOutput(_Part):
-    kind: str = Field(description="blend, glb, usd, fbx, picture, still or another kind that there is.")
-    name: str | None = Field(default=None, description="The name of its file; that of the kind otherwise.")
+    kind: str = Field(description="blend, glb, usd, fbx, picture, still or another kind of output.")
+    name: str | None = Field(default=None, description="The file name; by default the one of the kind.")
     args: dict[str, JsonValue] = Field(
-        default={}, description="Arguments of the tool that makes it: file.export, render.preview, render.still."
+        default={}, description="Arguments of the tool that makes it: file.export, render.preview or render.still."
     )
 
 
 class BatchDocument(_Part):
-    """A batch: one program for every row."""
+    """A batch: one program for every row of parameters."""
 
     format: Literal["batch.v1"] = Field(description="The version of this schema.")
-    program: str = Field(min_length=1, description="The program (.star) or plan (.json), beside this file or below.")
-    params: dict[Name, JsonValue] = Field(default={}, description="Parameters that are the same in every case.")
+    program: str = Field(
+        min_length=1, description="Path of the program (.star) or plan (.json), relative to this file's folder."
+    )
+    params: dict[Name, JsonValue] = Field(default={}, description="Parameters with the same value in every case.")
     table: str | None = Field(
-        default=None, description="A table (.csv, .jsonl, .parquet) beside this file: a case for each row."
+        default=None,
+        description="Path of a table (.csv, .jsonl, .parquet) with one case per row, relative to this file.",
     )
-    vary: dict[Name, Variation] = Field(default={}, description="Parameters that differ, listed or drawn.")
-    cases: Annotated[int, Field(ge=1, le=MOST_CASES)] = Field(
-        default=1, description="How often each row is drawn: with nothing else, the number of cases."
+    vary: dict[Name, Variation] = Field(default={}, description="Parameters that vary: listed or sampled.")
+    cases: Annotated[int, Field(ge=1, le=MAX_CASES)] = Field(
+        default=1, description="Samples of each row. Without a table and lists, this is the number of cases."
     )
-    seed: int = Field(default=0, description="What is drawn follows from it.")
+    seed: int = Field(default=0, description="Seed of all samples.")
     outputs: list[str | WantedOutput] = Field(
         default=["blend", "picture"],
-        description="What is made of every case: kinds, or kinds with names and arguments.",
+        description="Outputs of every case: kinds, or kinds with names and arguments.",
     )
     keep: Keep = Field(
-        default="drop", description="What becomes of the workspaces: kept, kept without logs, or dropped."
+        default="drop", description="Workspaces of the cases: keep, keep without logs (compact), or drop."
     )
     approve: list[str] = Field(
-        default=[], description="What is to be allowed beforehand; whoever runs it gives the same --approve."
+        default=[], description="Grants that the cases need. The user who runs the batch must pass the same --approve."
     )
     blender: str | None = Field(
-        default=None, description="Which Blender, by the name of one that was added, as 5.2; no path."
+        default=None, description="Name of an added Blender, such as 5.2. A path is not allowed."
     )
     case_seconds: Annotated[Number, Field(gt=0)] | None = Field(
-        default=None, description="The deadline of one case; that of the policy otherwise."
+        default=None, description="Time limit of one case in seconds; by default the one of the policy."
     )
 
-    def rows(self, beside: Path) -> Iterator[Row]:
-        """Of the table, times what is listed, times how often it is drawn. Raises Refusal, also for more than there may be: at once, or in
-        the middle of a table."""
-        listed = {name: one.listed for name, one in self.vary.items() if one.listed is not None}
-        of_each = prod(_length(values) for values in listed.values()) * self.cases
-        _require_not_too_many(of_each)
-        return self._rows(beside, listed, of_each)
+    def rows(self, folder: Path) -> Iterator[Row]:
+        """Yield the rows of the table, combined with every listed value and sample. `folder` is the folder of the batch file.
 
-    def _rows(self, beside: Path, listed: Mapping[str, Sequence[Any]], of_each: int) -> Iterator[Row]:
-        drawn = {name: one for name, one in self.vary.items() if one.listed is None}
+        Raise Refusal for an unreadable table and for too many cases, at once or in the middle of the table."""
+        listed_values: dict[str, Sequence[Any]] = {}
+        for name, variation in self.vary.items():
+            values = variation.listed
+            if values is not None:
+                listed_values[name] = values
+        cases_per_row = prod(_length(values) for values in listed_values.values()) * self.cases
+        _require_not_too_many(cases_per_row)
+        return self._rows(folder, listed_values, cases_per_row)
+
+    def _rows(self, folder: Path, listed_values: Mapping[str, Sequence[Any]], cases_per_row: int) -> Iterator[Row]:
         single: Row = ({}, "")
-        if self.table is None:
-            given = iter((single,))
-        else:
-            given = table_rows(beside / self.table)
-        for count, (row, source) in enumerate(given, 1):
-            _require_not_too_many(count * of_each)
-            for values in _combinations(tuple(listed.items())):
+        table: Iterator[Row] = iter((single,))
+        if self.table is not None:
+            table = table_rows(folder / self.table)
+        for count, (row, source) in enumerate(table, 1):
+            _require_not_too_many(count * cases_per_row)
+            for values in _combinations(tuple(listed_values.items())):
                 fixed = {**row, **values}
                 for sample in range(self.cases):
-                    yield {**fixed, **self._drawn(drawn, fixed, sample)}, source
+                    yield {**fixed, **self._sampled(fixed, sample)}, source
 
-    def _drawn(self, drawn: Mapping[str, Variation], fixed: Mapping[str, Any], sample: int) -> dict[str, Any]:
-        return {name: one.draw(sampling.chance_for(self.seed, name, fixed, sample)) for name, one in drawn.items()}
+    def _sampled(self, fixed: Mapping[str, Any], sample: int) -> dict[str, Any]:
+        """Return the sampled parameters of one case."""
+        values: dict[str, Any] = {}
+        for name, variation in self.vary.items():
+            if variation.listed is None:
+                values[name] = variation.draw(sampling.chance_for(self.seed, name, fixed, sample))
+        return values
 
     def wanted_outputs(self) -> tuple[Output, ...]:
-        """Raises Refusal with the place of what is wrong."""
+        """Return the outputs of every case. Raise Refusal with the JSON pointer of the problem."""
         outputs: list[Output] = []
-        for position, one in enumerate(self.outputs):
-            if isinstance(one, str):
-                wanted = WantedOutput(kind=one)
+        names: set[str] = set()
+        for position, entry in enumerate(self.outputs):
+            pointer = f"/outputs/{position}"
+            if isinstance(entry, str):
+                output = output_of(entry, pointer=pointer)
             else:
-                wanted = one
-            outputs.append(output_of(wanted.kind, wanted.name, wanted.args, f"/outputs/{position}"))
-        names = [output.name for output in outputs]
-        if repeated := next((name for name in names if names.count(name) > 1), None):
-            message = f"two outputs are called '{repeated}'"
-            pointer = f"/outputs/{len(names) - 1 - names[::-1].index(repeated)}"
-            raise Refusal([Finding(Fault.ARGS_INVALID, message, pointer, "Give one of them another name.")])
+                output = output_of(entry.kind, entry.name, entry.args, pointer)
+            if output.name in names:
+                message = f"two outputs have the name '{output.name}'"
+                raise Refusal([Finding(Fault.ARGS_INVALID, message, pointer, "Choose another name for one of them.")])
+            names.add(output.name)
+            outputs.append(output)
         return tuple(outputs)
 
 
 def _combinations(listed: Sequence[tuple[str, Sequence[Any]]]) -> Iterator[dict[str, Any]]:
-    """Each value of the first with all others, one after another: itertools.product holds every range as a whole."""
+    """Yield every combination of the listed values. itertools.product would hold every range in memory."""
     if not listed:
         yield {}
         return
-    (name, values), *others = listed
+    (name, values), *remaining = listed
     for value in values:
-        for rest in _combinations(others):
-            yield {name: value, **rest}
+        for combination in _combinations(remaining):
+            yield {name: value, **combination}
 
 
 def _length(values: Sequence[Any]) -> int:
-    """`len` knows no range of more than 2^63."""
+    """Return the number of values. `len` fails for ranges with more than 2^63 numbers."""
     if isinstance(values, range):
         return (values[-1] - values[0]) // values.step + 1
     return len(values)
 
 
 def _require_not_too_many(cases: int) -> None:
-    if cases > MOST_CASES:
-        message = f"these are {cases:.3g} cases, and a batch has {MOST_CASES:,} at most"
-        cure = "List fewer values, or make several batches of it."
-        raise Refusal([Finding(Fault.LIMIT_EXCEEDED, message, "/vary", cure)])
+    if cases > MAX_CASES:
+        message = f"the batch file defines {cases:.3g} cases, and a batch can have at most {MAX_CASES:,}"
+        fix = "List fewer values, or split it into several batches."
+        raise Refusal([Finding(Fault.LIMIT_EXCEEDED, message, "/vary", fix)])
 
 
 @dataclass(frozen=True, slots=True)
 class BatchFile:
-    """A batch file that was read, and where it lies."""
+    """A batch file: its path and its content."""
 
     path: Path
     document: BatchDocument
@@ -222,13 +240,13 @@ class BatchFile:
 
 
 def read_batch_file(path: Path) -> BatchFile | None:
-    """None for a JSON file that is no batch file, which may be a plan. Raises Refusal with every finding and its place."""
+    """Return a batch file, or None for another JSON file, such as a plan. Raise Refusal with all findings and their pointers."""
     try:
         with path.open("rb") as file:
             text = file.read(LARGEST + 1)
     except OSError as error:
-        cure = "Give the path of a program (.star), a plan or a batch file (.json)."
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"cannot read {path}: {error.strerror}", cure) from error
+        fix = "Pass the path of a program (.star), a plan or a batch file (.json)."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"cannot read {path}: {error.strerror}", fix) from error
     value, broken = read_json(text)
     if broken:
         raise Refusal([replace(finding, message=f"{path}: {finding.message}") for finding in broken])
@@ -237,9 +255,10 @@ def read_batch_file(path: Path) -> BatchFile | None:
     try:
         return BatchFile(path, BatchDocument.model_validate_json(orjson.dumps(value)))
     except ValidationError as error:
-        problems = [(pointer_of(loc), message) for loc, message in model_problems(error)]
-        cure = "See the published schema: blendwright schemas batch.v1"
-        findings = [
-            Finding(Fault.SCHEMA_INVALID, f"{path}: {at or '(all)'}: {text}", at, cure) for at, text in problems
-        ]
+        fix = "See the published schema: blendwright schemas batch.v1"
+        findings: list[Finding] = []
+        for location, text in model_problems(error):
+            pointer = pointer_of(location)
+            message = f"{path}: {pointer or '(all)'}: {text}"
+            findings.append(Finding(Fault.SCHEMA_INVALID, message, pointer, fix))
         raise Refusal(findings) from error

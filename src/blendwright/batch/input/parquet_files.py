@@ -1,4 +1,4 @@
-"""Tables in Parquet, read and written with pyarrow where that is installed; it comes with the extra `parquet`."""
+"""Tables in Parquet, read and written with pyarrow, which the extra `parquet` installs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ import orjson
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 
+# Rows that are read or written at once.
 PAGE = 1000
 
 
 def require_pyarrow(doing: str) -> Any:
-    """pyarrow, which has no types. Raises EnvironmentUnfit where it is not installed."""
+    """Return the module pyarrow, which has no types. `doing` names the action in the message. Raise EnvironmentUnfit without it."""
     try:
         import_module("pyarrow.parquet")
         return import_module("pyarrow")
     except ModuleNotFoundError as error:
-        cure = "Get it: pip install 'blendwright[parquet]'. Tables as .csv and .jsonl need nothing."
-        raise EnvironmentUnfit(f"{doing} takes pyarrow, which is not installed", cure=cure) from error
+        fix = "Install it: pip install 'blendwright[parquet]'. Tables as .csv and .jsonl do not need it."
+        raise EnvironmentUnfit(f"{doing} needs pyarrow, which is not installed", cure=fix) from error
 
 
 def read_parquet(path: Path) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """The names of the columns, and the rows, read page by page. Raises Refusal for what is no Parquet."""
+    """Return the names of the columns, and an iterator over the rows. Raise Refusal if the file is not Parquet."""
     pyarrow = require_pyarrow(f"reading {path.name}")
     try:
         table: Any = pyarrow.parquet.ParquetFile(path)
@@ -46,30 +47,31 @@ def read_parquet(path: Path) -> tuple[list[str], Iterator[dict[str, Any]]]:
 
 
 def _not_parquet(path: Path, error: BaseException) -> Refusal:
-    return Refusal.of(Fault.ARGS_INVALID, f"{path} is not Parquet: {error}", "Write it anew, or give .csv or .jsonl.")
+    fix = "Write the file again, or pass a .csv or .jsonl file."
+    return Refusal.of(Fault.ARGS_INVALID, f"{path} is not a valid Parquet file: {error}", fix)
 
 
 def write_parquet(path: Path, rows: Callable[[], Iterator[Mapping[str, Any]]]) -> None:
-    """`rows` is asked twice: for the types of the columns, and for the values. All rows have the same columns."""
+    """Write rows with equal columns to a file. The function calls `rows` twice: for the types of the columns, and for the values."""
     pyarrow = require_pyarrow("writing Parquet")
     types = _column_types(rows())
-    known = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
-    schema = pyarrow.schema([(name, known[type]) for name, type in types.items()])
-    reading = rows()
+    arrow_types = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
+    schema = pyarrow.schema([(name, arrow_types[type]) for name, type in types.items()])
+    converted_rows = (_converted(row, types) for row in rows())
     with pyarrow.parquet.ParquetWriter(path, schema) as writer:
-        while page := [_fitting(row, types) for row in islice(reading, PAGE)]:
+        while page := list(islice(converted_rows, PAGE)):
             writer.write_table(pyarrow.Table.from_pylist(page, schema=schema))
 
 
 def _column_types(rows: Iterator[Mapping[str, Any]]) -> dict[str, type]:
-    """One type for each column: that of its values, or text where they are of several or of another one."""
-    seen: dict[str, set[Any]] = {}
+    """Return one type for each column: the type of its values, or str if they have several types or an unsupported one."""
+    value_types: dict[str, set[Any]] = {}
     for row in rows:
         for name, value in row.items():
-            types = seen.setdefault(name, set())
+            types = value_types.setdefault(name, set())
             if value is not None:
                 types.add(type(value))
-    return {name: _common_type(types) for name, types in seen.items()}
+    return {name: _common_type(types) for name, types in value_types.items()}
 
 
 def _common_type(types: set[Any]) -> type:
@@ -80,10 +82,11 @@ def _common_type(types: set[Any]) -> type:
     return str
 
 
-def _fitting(row: Mapping[str, Any], types: Mapping[str, type]) -> dict[str, Any]:
-    return {
-        name: orjson.dumps(value).decode()
-        if types[name] is str and value is not None and not isinstance(value, str)
-        else value
-        for name, value in row.items()
-    }
+def _converted(row: Mapping[str, Any], types: Mapping[str, type]) -> dict[str, Any]:
+    """Return a row whose values have the types of the columns. Other values in a text column become JSON."""
+    converted: dict[str, Any] = {}
+    for name, value in row.items():
+        if types[name] is str and value is not None and not isinstance(value, str):
+            value = orjson.dumps(value).decode()
+        converted[name] = value
+    return converted

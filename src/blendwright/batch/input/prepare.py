@@ -1,4 +1,4 @@
-"""From what a user names to a batch: the program is read with its libraries, tried on the first row, and keyed with its Blender."""
+"""The preparation of a batch: read the program with its libraries, check its first row, and add the Blender version to its identity."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from blendwright.workspace.programs import program_surroundings
 from blendwright.workspace.settings import WorkspaceSettings, load_settings
 from blendwright.workspace.validate import check
 
-PROGRAM_ENDING = ".star"
+PROGRAM_SUFFIX = ".star"
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A batch whose first case would run as far as can be told without Blender, and all its rows."""
+    """A batch and all its rows. The first case passed every check that needs no Blender."""
 
     batch: Batch
     rows: Iterator[Row]
@@ -47,12 +47,14 @@ def prepare(
     approve: tuple[str, ...] = (),
     case_seconds: float | None = None,
 ) -> Prepared:
-    """`common` are the parameters that every case has; those of a row come before them. `directory` is the batch's, whose
-    blendwright.toml holds. Raises Refusal where the first case cannot run."""
+    """Return a batch that is ready to run. Raise Refusal if the first case cannot run.
+
+    `common` are the parameters of every case; a row's parameters override them. `directory` is the batch's directory, whose
+    blendwright.toml applies."""
     merged = (({**common, **params}, source) for params, source in rows)
     first = next(merged, None)
     if first is None:
-        raise Refusal.of(Fault.ARGS_INVALID, "there is no case: the table has no rows", "Give one row at least.")
+        raise Refusal.of(Fault.ARGS_INVALID, "the table has no rows", "Add at least one row.")
     source = read_source(path, first[0], directory)
     settings = load_settings(directory)
     version = blender_version(chosen_blender(directory, blender, load_policy(directory).policy))
@@ -65,34 +67,34 @@ def prepare(
 
 
 def catalogue_of(settings: WorkspaceSettings) -> str:
-    """What tools and macros there are, as it goes into the keys of cases."""
+    """Return the fingerprint of the tools and macros, which is part of the cases' keys."""
     return digest([settings.registry, macro_registry(settings.macros.values()).fingerprint])
 
 
 def read_source(path: Path, params: Mapping[str, Any], directory: Path) -> BatchSource:
-    """The text of a program or plan, with the libraries that it loads. Raises Refusal."""
+    """Return the text of a program or plan, with the libraries that it loads. Raise Refusal if it cannot be read or evaluated."""
     try:
         with path.open("rb") as file:
             text = file.read(LARGEST + 1).decode()
     except OSError as error:
-        cure = "Give the path of a program (.star), a plan or a batch file (.json)."
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"cannot read {path}: {error.strerror}", cure) from error
+        fix = "Pass the path of a program (.star), a plan or a batch file (.json)."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"cannot read {path}: {error.strerror}", fix) from error
     except UnicodeDecodeError as error:
-        raise Refusal.of(
-            Fault.SCHEMA_INVALID, f"{path} is not text in UTF-8, at byte {error.start}", "Save it as UTF-8."
-        ) from error
+        message = f"{path} is not UTF-8 text: invalid byte at position {error.start}"
+        raise Refusal.of(Fault.SCHEMA_INVALID, message, "Save the file as UTF-8.") from error
     name = path.name.replace(":", "_")[:100]
-    if path.suffix != PROGRAM_ENDING:
+    if path.suffix != PROGRAM_SUFFIX:
         _, findings = read_json(text)
         if findings:
             raise Refusal(findings)
         if params:
-            cure = f"Name a program, whose name ends in {PROGRAM_ENDING}."
-            raise Refusal.of(Fault.ARGS_INVALID, "only programs have parameters, and this is a plan", cure)
+            fix = f"Pass a program, whose file name ends in {PROGRAM_SUFFIX}."
+            raise Refusal.of(Fault.ARGS_INVALID, "a plan has no parameters; only programs have", fix)
         return BatchSource(name, text, is_program=False)
-    around = program_surroundings(directory, beside=path.resolve().parent)
+
+    surroundings = program_surroundings(directory, beside=path.resolve().parent)
     plan = registry.parse_plan(
-        {"program": text, "params": dict(params), "name": name}, dialect="program", surroundings=around
+        {"program": text, "params": dict(params), "name": name}, dialect="program", surroundings=surroundings
     )
     if plan.findings:
         raise Refusal(plan.findings)

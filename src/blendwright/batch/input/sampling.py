@@ -1,6 +1,6 @@
-"""Values drawn for a parameter: the same for the same seed, name and row, on every machine and whatever other columns there are.
+"""Sampled parameter values. Equal seed, parameter name and row give an equal value on every machine, whatever other columns exist.
 
-The generator and the arithmetic are those that programs have (`random` and `math` in them), which round alike everywhere.
+The generator and the arithmetic are those of the programs' modules `random` and `math`, which round equally on all machines.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MASK = (1 << 64) - 1
 
 
 class Chance:
-    """A stream of numbers that follows from what it is for: SplitMix64, started from a hash."""
+    """A SplitMix64 stream of random numbers, seeded with a hash of its purpose."""
 
     def __init__(self, *purpose: Any) -> None:
         start = hashlib.sha256(rfc8785.dumps(cast("Any", list(purpose)))).digest()
@@ -32,11 +32,11 @@ class Chance:
         return mixed ^ (mixed >> 31)
 
     def unit(self) -> float:
-        """From 0 to below 1."""
+        """Return a number from 0 (included) to 1 (excluded)."""
         return (self.bits() >> 11) / 9007199254740992.0
 
     def whole(self, low: int, high: int) -> int:
-        """Both ends are among them."""
+        """Return a whole number between two bounds, both included."""
         return low + (self.bits() * (high - low + 1) >> 64)
 
 
@@ -45,18 +45,22 @@ def uniform(chance: Chance, low: float, high: float) -> float:
 
 
 def log_uniform(chance: Chance, low: float, high: float) -> float:
-    """As likely between 1 and 10 as between 10 and 100."""
-    least, most = exact_math.log(low), exact_math.log(high)
-    return min(high, max(low, exact_math.exp(least + (most - least) * chance.unit())))
+    """Return a number between two bounds with a uniform logarithm: 1 to 10 is as likely as 10 to 100."""
+    log_low, log_high = exact_math.log(low), exact_math.log(high)
+    return min(high, max(low, exact_math.exp(log_low + (log_high - log_low) * chance.unit())))
 
 
 def normal(chance: Chance, mean: float, deviation: float, low: float | None, high: float | None) -> float:
-    """What lies beyond a bound is drawn to it."""
+    """Return a normally distributed number. A value beyond a bound becomes the bound."""
     radius = exact_math.sqrt(-2.0 * exact_math.log(1.0 - chance.unit()))
     value = mean + deviation * radius * exact_math.cos(2 * math.pi * chance.unit())
-    return min(math.inf if high is None else high, max(-math.inf if low is None else low, value))
+    if low is not None:
+        value = max(low, value)
+    if high is not None:
+        value = min(high, value)
+    return value
 
 
 def chance_for(seed: int, name: str, row: Mapping[str, Any], sample: int) -> Chance:
-    """Of one parameter in one row: `row` are its given values, `sample` counts the rows that have the same ones."""
+    """Return the stream for one parameter of one row. `row` are the fixed values, `sample` counts the cases with the same values."""
     return Chance(seed, name, dict(row), sample)

@@ -1,7 +1,7 @@
-"""Rows of parameters, read one after another and never held all at once: from seeds, CSV, JSON lines and Parquet.
+"""Rows of parameters from seeds, CSV, JSON lines and Parquet. The readers yield one row at a time and never hold a complete table.
 
-What is wrong names the file, the row and the column. Values of CSV are JSON where they are JSON, else text, as with `--set`; an empty
-one leaves the parameter to its default.
+An error names the file, the row and the column. CSV values are JSON if they parse as JSON, and text otherwise, as with `--set`. An empty
+value leaves the parameter at its default.
 """
 
 from __future__ import annotations
@@ -18,34 +18,39 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-# The parameters of one case, and where the row stands, as `table.csv:17`.
+# The parameters of one case, and the position of the row, as `table.csv:17`.
 Row = tuple[Mapping[str, Any], str]
 SEED = "seed"
 SEEDS = re.compile(r"(-?\d{1,18}):(-?\d{1,18})")
-ENDINGS = (".csv", ".jsonl", ".parquet")
+SUFFIXES = (".csv", ".jsonl", ".parquet")
 
 
 def seed_rows(text: str) -> Iterator[Row]:
-    """`0:100` is the seeds 0 to 99. Raises Refusal."""
+    """Yield a row for each seed of a range: `0:100` stands for the seeds 0 to 99. Raise Refusal for an invalid or empty range."""
     match = SEEDS.fullmatch(text)
-    first, end = (int(match[1]), int(match[2])) if match else (0, 0)
+    first, end = 0, 0
+    if match is not None:
+        first, end = int(match[1]), int(match[2])
     if end <= first:
-        raise Refusal.of(Fault.ARGS_INVALID, f"'{text[:50]}' is no range of seeds", "Write --seeds 0:100 for 0 to 99.")
+        message = f"'{text[:50]}' is not a range of seeds"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Write --seeds 0:100 for 0 to 99.")
     return (({SEED: seed}, "") for seed in range(first, end))
 
 
 def table_rows(path: Path) -> Iterator[Row]:
-    """The rows of a table, by the ending of its name. Raises Refusal, at once or in the middle."""
+    """Yield the rows of a table, whose suffix selects the format. Raise Refusal for an invalid file, at once or in the middle."""
     readers = {".csv": _csv_rows, ".jsonl": _json_rows, ".parquet": _parquet_rows}
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise Refusal.of(Fault.ARGS_INVALID, f"{path} is no table", f"Its name must end in {', '.join(ENDINGS)}.")
+        fix = f"Its name must end in {', '.join(SUFFIXES)}."
+        raise Refusal.of(Fault.ARGS_INVALID, f"{path} is not a supported table", fix)
     if not path.is_file():
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no file {path}", "Check the path given as --params.")
-    return _told(path, reader(path))
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"file {path} not found", "Check the path of --params.")
+    return _readable(path, reader(path))
 
 
-def _told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
+def _readable(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the rows. Raise Refusal instead of OSError."""
     try:
         yield from rows
     except OSError as error:
@@ -54,28 +59,32 @@ def _told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def _csv_rows(path: Path) -> Iterator[Row]:
-    # utf-8-sig: spreadsheets begin their files with a mark.
+    # utf-8-sig skips the byte order mark with which spreadsheets begin their files.
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, strict=True)
         try:
             names = next(reader, None)
             if not names:
-                raise _wrong(path, 1, None, "it has no header", "Put the names of the parameters into the first line.")
+                raise _wrong(
+                    path, 1, None, "it has no header", "Write the names of the parameters into the first line."
+                )
             _require_names(path, names)
             for values in reader:
                 if not values:
                     continue
                 line = reader.line_num
                 if len(values) != len(names):
-                    message = f"it has {len(values)} values, and the header has {len(names)} names"
-                    raise _wrong(
-                        path, line, None, message, "Give one value for each name; quote values that hold commas."
-                    )
-                yield {name: _value(text) for name, text in zip(names, values, strict=True) if text}, _at(path, line)
+                    message = f"it has {len(values)} values, but the header has {len(names)} names"
+                    fix = "Write one value for each name; quote values that contain commas."
+                    raise _wrong(path, line, None, message, fix)
+                pairs = zip(names, values, strict=True)
+                yield {name: _value(text) for name, text in pairs if text}, _at(path, line)
         except csv.Error as error:
-            raise _wrong(path, reader.line_num, None, f"it is not CSV: {error}", "Correct the quotes there.") from error
+            message = f"it is not valid CSV: {error}"
+            raise _wrong(path, reader.line_num, None, message, "Correct the quotes there.") from error
         except UnicodeDecodeError as error:
-            raise _wrong(path, reader.line_num + 1, None, "it is not text in UTF-8", "Save it as UTF-8.") from error
+            message = "it is not UTF-8 text"
+            raise _wrong(path, reader.line_num + 1, None, message, "Save the file as UTF-8.") from error
 
 
 def _value(text: str) -> Any:
@@ -94,7 +103,7 @@ def _json_rows(path: Path) -> Iterator[Row]:
             if findings:
                 raise _wrong(path, line, None, findings[0].message, findings[0].cure)
             if not isinstance(value, dict):
-                raise _wrong(path, line, None, "it is no object", 'Write one object in each line: {"seed": 1}')
+                raise _wrong(path, line, None, "it is not an object", 'Write one object per line: {"seed": 1}')
             _require_names(path, value, line)
             yield value, _at(path, line)
 
@@ -105,19 +114,21 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
     for number, values in enumerate(rows, 1):
         for name, value in values.items():
             if value is not None and not isinstance(value, str | int | float | bool | list | dict):
-                cure = "Numbers, texts, true and false, and lists of them can be given."
-                raise _wrong(path, number, name, f"it holds a {type(value).__name__}", cure)
+                fix = "Use numbers, strings, true and false, and lists or objects of them."
+                raise _wrong(path, number, name, f"it has the unsupported type {type(value).__name__}", fix)
         yield {name: value for name, value in values.items() if value is not None}, _at(path, number)
 
 
 def _require_names(path: Path, names: Any, line: int = 1) -> None:
+    seen_names: set[Any] = set()
     for name in names:
         if not str(name).isidentifier():
-            cure = "A parameter is a name as programs have them: letters, digits and _."
-            raise _wrong(path, line, None, f"'{str(name)[:50]}' is no name of a parameter", cure)
-    repeated = next((name for name in names if list(names).count(name) > 1), None)
-    if repeated is not None:
-        raise _wrong(path, line, repeated, "the name is there twice", "Give each parameter one column.")
+            fix = "A parameter's name consists of letters, digits and _, and does not start with a digit."
+            raise _wrong(path, line, None, f"'{str(name)[:50]}' is not a valid name of a parameter", fix)
+    for name in names:
+        if name in seen_names:
+            raise _wrong(path, line, name, "the name occurs twice", "Use one column for each parameter.")
+        seen_names.add(name)
 
 
 def _at(path: Path, line: int) -> str:
@@ -125,6 +136,8 @@ def _at(path: Path, line: int) -> str:
 
 
 def _wrong(path: Path, line: int, column: str | None, message: str, cure: str | None) -> Refusal:
-    where = f"{path}, row {line}" + ("" if column is None else f", column {column}")
-    place = _at(path, line) + ("" if column is None else f":{column}")
-    return Refusal([Finding(Fault.ARGS_INVALID, f"{where}: {message}", "", cure, place=place)])
+    location, position = f"{path}, row {line}", _at(path, line)
+    if column is not None:
+        location += f", column {column}"
+        position += f":{column}"
+    return Refusal([Finding(Fault.ARGS_INVALID, f"{location}: {message}", "", cure, place=position)])

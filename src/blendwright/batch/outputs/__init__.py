@@ -1,1 +1,1 @@
-"""Outputs of cases and where they are stored."""
+"""The outputs of cases and their storage."""

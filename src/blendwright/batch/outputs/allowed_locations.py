@@ -1,6 +1,6 @@
-"""Where a worker may write outputs to. Rows of the database name the place; which places there may be, the worker's operator says.
+"""The locations to which a worker may write outputs. Rows of the database name a location; the worker's operator decides which are allowed.
 
-Without a word of the operator it is storage of objects, by credentials that the machine has: nothing on the machine itself is written.
+By default, a worker may write to object storage with the machine's credentials, and to no directory of the machine itself.
 """
 
 from __future__ import annotations
@@ -18,26 +18,34 @@ DEFAULT = tuple(f"{scheme}://" for scheme in STORAGE)
 
 
 def allowed_places(named: Sequence[str]) -> tuple[str, ...]:
-    """What the operator named, URLs or directories of this machine; any storage of objects where nothing was named. Raises Refusal."""
-    places = [check_url(place) if is_url(place) else f"{FILE}{Path(place).resolve()}" for place in named]
-    return tuple(places) or DEFAULT
+    """Return the locations that the operator named as URLs, or any object storage if there are none. Raise Refusal for an invalid one."""
+    locations: list[str] = []
+    for location in named:
+        if is_url(location):
+            locations.append(check_url(location))
+        else:
+            locations.append(f"{FILE}{Path(location).resolve()}")
+    return tuple(locations) or DEFAULT
 
 
 def outputs_refusal(url: str, allowed: Sequence[str]) -> Finding | None:
-    """Why outputs may not go there; None where they may."""
+    """Return a finding if outputs may not go to a URL, or None if they may."""
     try:
-        place = check_url(url)
+        location = check_url(url)
     except Refusal as refusal:
         return refusal.findings[0]
-    if any(_is_below(place, each) for each in allowed):
+    if any(_is_below(location, prefix) for prefix in allowed):
         return None
-    cure = f"Start the workers with --outputs {place} if they shall, then: blendwright batch retry {place} --failed --engine env"
-    return Finding(Fault.POLICY_BLOCKED, f"this worker was not told that it may write to {place}", "", cure)
+    fix = (
+        f"To allow it, start the workers with --outputs {location}, "
+        f"then run: blendwright batch retry {location} --failed --engine env"
+    )
+    return Finding(Fault.POLICY_BLOCKED, f"this worker may not write to {location}", "", fix)
 
 
-def _is_below(place: str, prefix: str) -> bool:
-    if not place.startswith(FILE) or not prefix.startswith(FILE):
-        return f"{place}/".startswith(prefix if prefix.endswith("/") else f"{prefix}/")
-    # Links are followed, as whoever writes there follows them.
-    leads_to = Path(place.removeprefix(FILE), CASES).resolve()
-    return leads_to.is_relative_to(Path(prefix.removeprefix(FILE)).resolve() / "")
+def _is_below(location: str, prefix: str) -> bool:
+    if not location.startswith(FILE) or not prefix.startswith(FILE):
+        return f"{location}/".startswith(prefix.removesuffix("/") + "/")
+    # Resolve symbolic links, because writing there follows them.
+    target = Path(location.removeprefix(FILE), CASES).resolve()
+    return target.is_relative_to(Path(prefix.removeprefix(FILE)).resolve() / "")

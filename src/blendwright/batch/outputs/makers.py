@@ -1,4 +1,4 @@
-"""What can be made of a case that ran: one maker for each kind of output. A maker leaves its files in the staging directory."""
+"""The makers of outputs, one for each kind. A maker writes its files for a finished case into the staging directory."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from blendwright.values.outcome import Outcome
 from blendwright.views.export import PICTURE_SECONDS
 from blendwright.workspace import OpenScene, RunOptions
 
-# The scene that was run, where its files go, what is wanted, and who may call it off; raises Refusal where it cannot be made.
+# A function that makes an output of an open scene in the staging directory. It raises Refusal if that fails.
 Maker = Callable[[OpenScene, Path, Output, CancelToken | None], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of output: what makes it, the name of its file where none is given, and the endings that such a name may have."""
+    """A kind of output: its maker, its default file name, and the allowed suffixes of the name."""
 
     make: Maker
     name: str
-    endings: tuple[str, ...]
+    suffixes: tuple[str, ...]
 
 
 def make_outputs(
     opened: OpenScene, staging: Path, outputs: Sequence[Output], cancel: CancelToken | None = None
 ) -> None:
-    """All of them, in order. Raises Refusal for the first that cannot be made."""
+    """Make all outputs in order. Raise Refusal for the first one that fails."""
     for output in outputs:
         KINDS[output.kind].make(opened, staging, output, cancel)
 
 
 def output_of(kind: str, name: str | None = None, args: Mapping[str, Any] | None = None, pointer: str = "") -> Output:
-    """An output as it was asked for. Raises Refusal."""
-    known = KINDS.get(kind)
-    if known is None:
-        cure = did_you_mean(kind, KINDS, otherwise=f"There are: {', '.join(KINDS)}.")
-        raise Refusal([Finding(Fault.ARGS_INVALID, f"'{kind}' is no kind of output", pointer, cure)])
-    chosen = name or known.name
-    if Path(chosen).name != chosen or chosen.startswith(".") or Path(chosen).suffix.lower() not in known.endings:
-        cure = f"Give the name of a file that ends in {' or '.join(known.endings)}, without a directory."
-        raise Refusal(
-            [Finding(Fault.ARGS_INVALID, f"'{chosen}' is no name for an output of kind {kind}", pointer, cure)]
-        )
-    return Output(kind, chosen, dict(args or {}))
+    """Return an output of a kind, with the default name if `name` is None. Raise Refusal for an unknown kind or an invalid name."""
+    output_kind = KINDS.get(kind)
+    if output_kind is None:
+        fix = did_you_mean(kind, KINDS, otherwise=f"Supported kinds: {', '.join(KINDS)}.")
+        raise Refusal([Finding(Fault.ARGS_INVALID, f"unknown kind of output '{kind}'", pointer, fix)])
+    file_name = name or output_kind.name
+    is_plain = Path(file_name).name == file_name and not file_name.startswith(".")
+    if not is_plain or Path(file_name).suffix.lower() not in output_kind.suffixes:
+        message = f"'{file_name}' is not a valid file name for an output of kind {kind}"
+        fix = f"Use a file name that ends in {' or '.join(output_kind.suffixes)}, without a directory."
+        raise Refusal([Finding(Fault.ARGS_INVALID, message, pointer, fix)])
+    return Output(kind, file_name, dict(args or {}))
 
 
 def _export(opened: OpenScene, staging: Path, output: Output, cancel: CancelToken | None) -> None:
@@ -60,7 +60,7 @@ def _export(opened: OpenScene, staging: Path, output: Output, cancel: CancelToke
 
 
 def _picture(opened: OpenScene, staging: Path, output: Output, cancel: CancelToken | None) -> None:
-    """As asked for; where nothing is, through the scene's camera, or from the front right above where it has none."""
+    """Render a picture. Without arguments, use the scene's camera, or a view from the front right above if there is none."""
     options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
     args: dict[str, Any] = {**output.args, "artifact": output.name}
     if not output.args:
@@ -78,7 +78,7 @@ def _still(opened: OpenScene, staging: Path, output: Output, cancel: CancelToken
 
 
 def _annotations(opened: OpenScene, staging: Path, output: Output, cancel: CancelToken | None) -> None:
-    """A folder, as render.annotations leaves it."""
+    """Write the artifacts of render.annotations into a folder."""
     options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
     outcome = opened.outcome("render.annotations", {**output.args, "artifact": output.name}, options)
     artifacts = _require(outcome, output).artifacts
@@ -95,7 +95,7 @@ def _require(outcome: Outcome, output: Output) -> Outcome:
 
 
 def _move(artifact: str, target: Path) -> None:
-    """Artifacts that are kept in a workspace are for its owner alone; outputs are for whoever may read the directory."""
+    """Move an artifact. Only the owner can read artifacts in a workspace; every reader of the directory can read outputs."""
     shutil.move(artifact, target)
     target.chmod(0o666 & ~_umask())
 

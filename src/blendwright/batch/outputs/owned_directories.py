@@ -1,4 +1,4 @@
-"""Directories of batches are passed on, and others may write there: only what a batch has made is removed, and no link is followed."""
+"""Removal of files that a batch has made. Other users may write to a batch's directory, so these functions never follow a link."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from blendwright.values.errors import EnvironmentUnfit
 
 
 def remove_own(root: Path, inside: Path, *names: str) -> None:
-    """Remove entries of a directory `inside` of a root. It is opened as itself: where somebody has put a link in its place, nothing is
-    removed. What cannot be removed stays."""
+    """Remove entries of the directory `inside` a root. Remove nothing if a symbolic link replaces that directory. Ignore failures."""
     with contextlib.suppress(OSError), open_directory(root.resolve() / inside) as directory:
         for name in names:
             with contextlib.suppress(OSError):
@@ -21,8 +20,8 @@ def remove_own(root: Path, inside: Path, *names: str) -> None:
 
 
 def refuse_links(paths: Iterable[Path]) -> None:
-    """Raises EnvironmentUnfit for the first path that is a link."""
+    """Raise EnvironmentUnfit for the first path that is a symbolic link."""
     for path in paths:
         if path.is_symlink():
-            message = f"{path} is a link, and batches make none: what it leads to would be written to and cleared"
-            raise EnvironmentUnfit(message, cure="Remove the link, or name another directory as --out.")
+            message = f"{path} is a symbolic link; the batch would write to its target and clear it"
+            raise EnvironmentUnfit(message, cure="Remove the link, or choose another directory as --out.")

@@ -1,7 +1,7 @@
-"""Outputs on shared storage, by file systems of fsspec: S3 and the like, or a mounted directory as `file://`.
+"""Outputs on shared storage, through the file systems of fsspec: S3 and similar storage, or a mounted directory as `file://`.
 
-Storage of objects has no rename. So the files of an attempt are written under its own name, which nobody else uses, and read back; the
-manifest is written last, and without it nothing counts as published.
+Object storage has no rename. Therefore Blendwright writes the files of an attempt under a name that no other attempt uses, and reads them
+back. It writes the manifest last; outputs without a manifest are not published.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from blendwright.util.directory_removal import remove_directory
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.values.faults import Fault
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 CHUNK = 1 << 20
 SECRETS = ("@", "?")
-"""A URL with one of these may hold a password, and is kept in the database and shown."""
+"""Characters of URLs that may contain a password. The database stores the URL, and Blendwright shows it."""
 FILE = "file://"
 STORAGE = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss")
-"""Where the machine's own credentials decide what can be read and written. fsspec knows many more, which lead to any host."""
+"""Schemes for which the machine's own credentials decide about access. fsspec knows many more, which lead to any host."""
 MEMORY = "memory"
-"""Of one process alone."""
+"""The scheme of storage inside one process."""
 PATTERNS = frozenset("*[]{}\\")
-"""What fsspec takes for a pattern of names, also where something is removed."""
+"""Characters that fsspec reads as patterns of names, even when it removes files."""
 
 
 def is_url(place: str) -> bool:
@@ -40,7 +40,7 @@ def is_url(place: str) -> bool:
 
 
 class FsspecOutputs(OutputStore):
-    """`cases/000042/…` below a URL. Credentials are those of the machine (environment, profile), never part of the URL."""
+    """The directories `cases/000042/…` below a URL. Credentials come from the machine (environment, profile), never from the URL."""
 
     def __init__(self, url: str) -> None:
         self.url = check_url(url)
@@ -48,16 +48,16 @@ class FsspecOutputs(OutputStore):
         self._is_directory = self.url.startswith(FILE)
 
     def publish(self, staged: Path, name: str, key: str, scene_hash: str) -> Manifest:
-        manifest = self._told(lambda: write_manifest(staged, key, scene_hash))
+        manifest = self._translated(lambda: write_manifest(staged, key, scene_hash))
         if self.manifest(name) is not None:
             raise FileExistsError(f"{self.location(name)} was published before")
-        # All of them, and not only those that the manifest lists: a workspace that is kept is not.
+        # Upload all files, not only those in the manifest, because a kept workspace is not listed there.
         for source in sorted(path for path in staged.rglob("*") if path.is_file() and path != staged / MANIFEST):
             target = self._path(name, source.relative_to(staged).as_posix())
-            self._told(lambda source=source, target=target: self._upload(source, target))
+            self._translated(lambda source=source, target=target: self._upload(source, target))
         crash_points.reach("batch.outputs_staged")
         marker = (staged / MANIFEST).read_bytes()
-        self._told(lambda: self._write(self._path(name, MANIFEST), marker))
+        self._translated(lambda: self._write(self._path(name, MANIFEST), marker))
         crash_points.reach("batch.outputs_renamed")
         remove_directory(staged)
         return manifest
@@ -72,27 +72,29 @@ class FsspecOutputs(OutputStore):
             except (FileNotFoundError, NotADirectoryError):
                 return None
 
-        return self._told(read)
+        return self._translated(read)
 
     def open(self, name: str, file: str) -> BinaryIO:
-        return self._told(lambda: cast("BinaryIO", self._system.open(self._path(name, file), "rb")))
+        return self._translated(lambda: cast("BinaryIO", self._system.open(self._path(name, file), "rb")))
 
     def names(self) -> Iterator[str]:
-        """Those with a manifest; an attempt that was cut off has none."""
+        """Yield the attempts that have a manifest. An interrupted attempt has none."""
         for name in self.attempts():
-            if self._told(lambda name=name: self._system.exists(self._path(name, MANIFEST))):
+            if self._translated(lambda name=name: self._system.exists(self._path(name, MANIFEST))):
                 yield name
 
     def attempts(self) -> Iterator[str]:
         cases = posixpath.join(self._root, CASES)
         self._system.invalidate_cache()
-        if self._told(lambda: self._system.isdir(cases)):
-            listed = self._told(lambda: self._system.ls(cases, detail=False))
-            names = (posixpath.basename(str(path).rstrip("/")) for path in listed)
-            yield from (name for name in names if NAME.fullmatch(name))
+        if self._translated(lambda: self._system.isdir(cases)):
+            paths = self._translated(lambda: self._system.ls(cases, detail=False))
+            for path in paths:
+                name = posixpath.basename(str(path).rstrip("/"))
+                if NAME.fullmatch(name):
+                    yield name
 
     def remove(self, name: str) -> None:
-        """The manifest goes first: from then on nothing is published there."""
+        """Remove an attempt. The manifest goes first, so that an incomplete removal is not published."""
 
         def remove() -> None:
             self._system.invalidate_cache()
@@ -102,19 +104,19 @@ class FsspecOutputs(OutputStore):
                 except FileNotFoundError:
                     continue
 
-        self._told(remove)
+        self._translated(remove)
 
     def _upload(self, source: Path, target: str) -> None:
-        """Read back what was written: storage that lost or changed a byte is noticed before anybody relies on it."""
+        """Copy a file to the storage and read it back, so that lost or changed bytes are noticed immediately."""
         self._system.makedirs(posixpath.dirname(target), exist_ok=True)
         self._system.put_file(str(source), target)
         self._make_durable(target)
         with source.open("rb") as staged, self._system.open(target, "rb") as written:
             if hashlib.file_digest(staged, "sha256").digest() != _digest(written):
-                raise OSError(f"{source.name} is not what was written there")
+                raise OSError(f"the storage returned other content for {source.name}")
 
     def _write(self, target: str, content: bytes) -> None:
-        """An object appears whole or not at all. In a directory that takes a rename."""
+        """Write a file atomically. Object storage does that itself; in a directory it needs a rename."""
         self._system.makedirs(posixpath.dirname(target), exist_ok=True)
         if not self._is_directory:
             self._system.pipe_file(target, content)
@@ -127,7 +129,7 @@ class FsspecOutputs(OutputStore):
             sync_directory(folder)
 
     def _make_durable(self, target: str) -> None:
-        """Storage of objects has answered for what it took; a file system is asked."""
+        """Sync a file of a directory to disk. Object storage has already confirmed it."""
         if self._is_directory:
             with Path(target).open("rb") as written:
                 os.fsync(written.fileno())
@@ -135,19 +137,19 @@ class FsspecOutputs(OutputStore):
     def _path(self, name: str, file: str = "") -> str:
         return posixpath.join(self._root, CASES, name, file).rstrip("/")
 
-    def _told(self, work: Callable[[], Found]) -> Found:
-        """File systems raise OSError, and what their own libraries have besides."""
+    def _translated(self, work: Callable[[], Result]) -> Result:
+        """Return the result of a call, and raise EnvironmentUnfit instead of OSError. Missing and existing files keep their errors."""
         try:
             return work()
         except (FileNotFoundError, FileExistsError):
             raise
         except OSError as error:
-            cure = "Check that this machine may read and write there, and that there is room."
-            raise EnvironmentUnfit(f"{self.url} cannot be used: {error.strerror or error}", cure=cure) from error
+            fix = "Check the permissions of this machine there, and the free space."
+            raise EnvironmentUnfit(f"{self.url} cannot be used: {error.strerror or error}", cure=fix) from error
 
 
 def _digest(file: Any) -> bytes:
-    """Files of fsspec are not quite those that `file_digest` takes."""
+    """Return the SHA-256 of a file. `hashlib.file_digest` does not accept every file object of fsspec."""
     digest = hashlib.sha256()
     while chunk := file.read(CHUNK):
         digest.update(chunk)
@@ -155,11 +157,11 @@ def _digest(file: Any) -> bytes:
 
 
 def check_url(url: str) -> str:
-    """A place for outputs as it is kept. Raises Refusal for one that may hold a secret, or that is no plain place on storage."""
+    """Return the URL of an output location without a trailing slash. Raise Refusal if it may contain a secret or is not supported."""
     if any(mark in url for mark in SECRETS):
-        message = "the address for outputs has parts that may be secret"
-        cure = "Name it without user, password and query, as s3://bucket/folder; credentials come from each machine's own environment."
-        raise Refusal.of(Fault.ARGS_INVALID, message, cure)
+        message = "the URL for outputs contains parts that may be secret"
+        fix = "Write it without user, password and query, as s3://bucket/folder; credentials come from each machine's environment."
+        raise Refusal.of(Fault.ARGS_INVALID, message, fix)
     scheme, _, path = url.partition("://")
     is_plain = (
         scheme in ("file", MEMORY, *STORAGE)
@@ -170,9 +172,9 @@ def check_url(url: str) -> str:
         and path.isprintable()
     )
     if not is_plain or (scheme == "file" and not path.startswith("/")):
-        known = f"These are known: file, {', '.join(STORAGE)}."
-        cure = f"Name it as s3://bucket/folder or file:///mnt/share, without patterns and detours. {known}"
-        raise Refusal.of(Fault.ARGS_INVALID, f"'{url[:200]}' is no place for outputs", cure)
+        schemes = f"Supported schemes: file, {', '.join(STORAGE)}."
+        fix = f"Write it as s3://bucket/folder or file:///mnt/share, without patterns and relative parts. {schemes}"
+        raise Refusal.of(Fault.ARGS_INVALID, f"'{url[:200]}' is not a location for outputs", fix)
     return url.rstrip("/")
 
 
@@ -180,15 +182,15 @@ def _file_system(url: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError as error:
-        cure = "Install it: pip install 'blendwright[fleet]'"
-        raise EnvironmentUnfit("the packages for outputs on shared storage are not installed", cure=cure) from error
+        fix = "Install them: pip install 'blendwright[fleet]'"
+        raise EnvironmentUnfit("the packages for outputs on shared storage are not installed", cure=fix) from error
     try:
-        # Others write there too: what a listing showed before must not be believed.
+        # Other machines write there too, so a cached listing would be out of date.
         url_to_fs: Any = cast("Any", fsspec).core.url_to_fs
         system, root = url_to_fs(url, use_listings_cache=False)
     except (ValueError, ImportError) as error:
-        cure = (
-            f"Name a place that fsspec knows, as s3://bucket/folder (pip install s3fs) or file:///mnt/share. ({error})"
+        fix = (
+            f"Use a URL that fsspec supports, as s3://bucket/folder (pip install s3fs) or file:///mnt/share. ({error})"
         )
-        raise EnvironmentUnfit(f"{url} is no place for outputs here", cure=cure) from error
+        raise EnvironmentUnfit(f"{url} cannot be used for outputs here", cure=fix) from error
     return system, str(root)

@@ -1,7 +1,7 @@
-"""Where the outputs of cases go: made in a private place, then published whole under a name that nobody has used, with a manifest.
+"""The stores of outputs. An attempt makes its outputs in a private directory and then publishes them atomically, with a manifest.
 
-A published directory never changes. Its name is that of one attempt, so that whoever was thought dead and comes back can replace nothing;
-which attempt counts, the table of results says.
+A published directory never changes. Its name belongs to one attempt, so a worker process that was thought dead cannot overwrite anything
+when it comes back. The table of results says which attempt counts.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from blendwright.values.errors import EnvironmentUnfit
 MANIFEST = "manifest.json"
 CASES = "cases"
 WORKSPACE = "workspace"
-# The number of a case, and of the attempt from the second one on.
+# The number of a case, followed by the number of the attempt except for the first one.
 NAME = re.compile(r"(\d{6,})(?:-(\d+))?")
 
 
 def attempt_name(number: int, fence: int) -> str:
-    """What the outputs of one attempt are called: the first one has the plain name of its case."""
+    """Return the directory name of an attempt's outputs. The first attempt has the plain name of its case."""
     if fence == 1:
         return f"{number:06d}"
     return f"{number:06d}-{fence}"
@@ -39,7 +39,7 @@ def attempt_name(number: int, fence: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What was published: the key of the case, the hash of its scene, and its files by name, with `sha256` and `bytes`."""
+    """The description of published outputs: the case's key, the scene's hash, and the files by name with `sha256` and `bytes`."""
 
     key: str
     scene_hash: str
@@ -49,46 +49,46 @@ class Manifest:
         return {
             "key": self.key,
             "scene_hash": self.scene_hash,
-            "files": {name: dict(of) for name, of in self.files.items()},
+            "files": {name: dict(file) for name, file in self.files.items()},
         }
 
 
 class OutputStore(ABC):
-    """A place for the outputs of a batch. Safe to be used by many processes at once."""
+    """A store for the outputs of a batch. Many processes may use it at the same time."""
 
     @abstractmethod
     def publish(self, staged: Path, name: str, key: str, scene_hash: str) -> Manifest:
-        """Publish a local directory, which is the store's from now on: hashed, with its manifest, whole and durable when this returns.
+        """Publish a local directory and take it over. When this returns, the outputs are complete, hashed and durable.
 
-        Raises FileExistsError where the name was used, EnvironmentUnfit where the place cannot be written to."""
+        Raise FileExistsError if the name was used before, and EnvironmentUnfit if the store cannot be written."""
 
     @abstractmethod
     def location(self, name: str) -> str:
-        """Where a person finds what was published under a name: a path, or a URL."""
+        """Return the path or URL under which a user finds published outputs."""
 
     @abstractmethod
     def manifest(self, name: str) -> Manifest | None:
-        """What was published under a name; None where nothing was."""
+        """Return the manifest that was published under a name, or None."""
 
     @abstractmethod
     def open(self, name: str, file: str) -> BinaryIO:
-        """One published file for reading. Raises FileNotFoundError."""
+        """Open a published file for reading. Raise FileNotFoundError if it does not exist."""
 
     @abstractmethod
     def names(self) -> Iterator[str]:
-        """Everything that was published."""
+        """Yield the names of all published outputs."""
 
     def attempts(self) -> Iterator[str]:
-        """Everything that was begun, published or not, where that can be seen."""
+        """Yield the names of all attempts, published or not. A store that cannot list unpublished ones yields the published ones."""
         return self.names()
 
     @abstractmethod
     def remove(self, name: str) -> None:
-        """Remove what was published by an attempt that does not count; nothing where there is nothing."""
+        """Remove the outputs of an attempt that does not count. Do nothing if there are none."""
 
 
 class DirectoryOutputs(OutputStore):
-    """`cases/000042/` in a local directory. What is staged lies on the same file system, so that a rename publishes it."""
+    """The directories `cases/000042/` on this machine. Staging is on the same file system, so a rename publishes an attempt."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -108,15 +108,15 @@ class DirectoryOutputs(OutputStore):
         except FileExistsError:
             raise
         except OSError as error:
-            cure = "Make room there, or check who may write there, then run the same command again."
-            raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure=cure) from error
+            fix = "Free some space or check the permissions, then run the same command again."
+            raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure=fix) from error
         return manifest
 
     def location(self, name: str) -> str:
         return str(self._cases / name)
 
     def manifest(self, name: str) -> Manifest | None:
-        """None also for what is no manifest, or no plain file: somebody else has put it there."""
+        """Return a manifest, or None if it is missing, invalid or not a regular file."""
         try:
             with open_file(self._root.resolve() / CASES / name / MANIFEST) as file:
                 return Manifest(**orjson.loads(file.read()))
@@ -129,10 +129,12 @@ class DirectoryOutputs(OutputStore):
     def names(self) -> Iterator[str]:
         if self._cases.is_dir():
             with os.scandir(self._cases) as entries:
-                yield from (entry.name for entry in entries if NAME.fullmatch(entry.name))
+                for entry in entries:
+                    if NAME.fullmatch(entry.name):
+                        yield entry.name
 
     def remove(self, name: str) -> None:
-        """First out of sight, in one step: nobody may find a part of it."""
+        """Remove an attempt. First hide it with a rename, so that no reader finds a part of it."""
         hidden = f".{name}.removed"
         try:
             with open_directory(self._root.resolve() / CASES) as cases:
@@ -143,8 +145,9 @@ class DirectoryOutputs(OutputStore):
 
 
 def write_manifest(staged: Path, key: str, scene_hash: str) -> Manifest:
-    """Hash and sync every file of a staged directory, and put the manifest beside them, all durable when this returns. A workspace that
-    is kept there is synced and not listed: whoever opens it changes it."""
+    """Hash and sync every file of a staged directory, write its manifest, and return it. Everything is durable when this returns.
+
+    The manifest does not list the files of a kept workspace, because opening the workspace changes them."""
     files: dict[str, dict[str, Any]] = {}
     for directory, folders, names in os.walk(staged):
         folders.sort()
@@ -158,27 +161,27 @@ def write_manifest(staged: Path, key: str, scene_hash: str) -> Manifest:
                     files[relative.as_posix()] = {"sha256": sha256, "bytes": os.fstat(file.fileno()).st_size}
     files.pop(MANIFEST, None)
     manifest = Manifest(key, scene_hash, files)
-    with (staged / MANIFEST).open("wb") as written:
-        written.write(orjson.dumps(manifest.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-        written.flush()
-        os.fsync(written.fileno())
+    with (staged / MANIFEST).open("wb") as output:
+        output.write(orjson.dumps(manifest.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        output.flush()
+        os.fsync(output.fileno())
     for directory, _, _ in os.walk(staged):
         sync_directory(Path(directory))
     return manifest
 
 
 def differing_files(store: OutputStore, name: str, manifest: Manifest) -> tuple[str, ...]:
-    """Read everything back: the files that are not what the manifest says, or not there at all."""
-    wrong: list[str] = []
-    for file, said in manifest.files.items():
+    """Read all published files again, and return the names of missing files and of files that differ from the manifest."""
+    differing: list[str] = []
+    for file, expected in manifest.files.items():
         try:
             with store.open(name, file) as opened:
                 digest = hashlib.sha256()
                 while chunk := opened.read(1 << 20):
                     digest.update(chunk)
         except FileNotFoundError:
-            wrong.append(file)
+            differing.append(file)
             continue
-        if digest.hexdigest() != said["sha256"]:
-            wrong.append(file)
-    return tuple(wrong)
+        if digest.hexdigest() != expected["sha256"]:
+            differing.append(file)
+    return tuple(differing)

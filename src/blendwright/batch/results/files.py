@@ -1,4 +1,4 @@
-"""The table of results as files: results.jsonl and results.csv, and results.parquet where it is asked for. Each is replaced whole."""
+"""The result files results.jsonl and results.csv, and optionally results.parquet. Each write replaces a file atomically."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from blendwright.values.errors import EnvironmentUnfit
 def write_result_files(
     results: ResultsTable, directory: Path, batch: str, *, parquet: bool = False
 ) -> tuple[Path, ...]:
-    """Raises EnvironmentUnfit where they cannot be written, or Parquet is asked for and cannot be had."""
+    """Write the result files and return their paths. Raise EnvironmentUnfit if they cannot be written or pyarrow is missing."""
     writers: dict[str, Callable[[Path], None]] = {
         "results.jsonl": lambda path: _write_jsonl(path, results.rows(batch)),
         "results.csv": lambda path: _write_csv(path, _flat_rows(results, batch)),
@@ -35,19 +35,19 @@ def write_result_files(
             part.replace(target)
         except OSError as error:
             part.unlink(missing_ok=True)
-            cure = "Make room there, or check who may write there."
-            raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure=cure) from error
+            fix = "Free some space there, or check the permissions."
+            raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure=fix) from error
         written.append(target)
     return tuple(written)
 
 
 def flat_row(row: ResultRow, params: tuple[str, ...], outputs: tuple[str, ...]) -> dict[str, Any]:
-    """One line of a table: a column for each parameter and each output."""
+    """Return a result as one line of a table, with a column for each parameter and each output."""
+    finding: str | None = None
     if row.findings:
         first = row.findings[0]
-    else:
-        first = None
-    values = {
+        finding = f"{first['code']}: {first['message']}"
+    values: dict[str, Any] = {
         "number": row.number,
         "status": row.status,
         "scene_hash": row.scene_hash,
@@ -56,24 +56,28 @@ def flat_row(row: ResultRow, params: tuple[str, ...], outputs: tuple[str, ...]) 
         "operations": row.operations,
         "reused": row.reused,
         "attempts": row.attempts,
-        "finding": None if first is None else f"{first['code']}: {first['message']}",
+        "finding": finding,
         "source": row.source,
         "worker": row.worker,
         "finished": row.finished,
         "key": row.key,
     }
-    given = {f"param_{name}": _plain(row.params.get(name)) for name in params}
-    made = {f"sha256_{name}": row.outputs.get(name, {}).get("sha256") for name in outputs}
-    return {**values, **given, **made}
+    for name in params:
+        values[f"param_{name}"] = _plain(row.params.get(name))
+    for name in outputs:
+        values[f"sha256_{name}"] = row.outputs.get(name, {}).get("sha256")
+    return values
 
 
 def _plain(value: Any) -> Any:
+    """Return a list or an object as JSON, and any other value unchanged."""
     if isinstance(value, list | dict):
         return orjson.dumps(value).decode()
     return value
 
 
 def _columns(rows: Iterator[ResultRow]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of all parameters and of all outputs."""
     params: dict[str, None] = {}
     outputs: dict[str, None] = {}
     for row in rows:
@@ -107,7 +111,7 @@ def _write_csv(path: Path, rows: Iterator[dict[str, Any]]) -> None:
 
 
 def _cell(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula is kept from being one."""
+    """Return a value with an apostrophe in front if a spreadsheet would read it as a formula."""
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return f"'{value}"
     return value

@@ -1,7 +1,6 @@
-"""What whoever only looks asks of a table of results, wherever it lies: the port to `results_view` for SQLite and to
-`postgres.results_view`.
+"""The read-only interface to a table of results, for the console. `ResultsView` implements it for SQLite, and the fleet for Postgres.
 
-A row that somebody has changed is shown as what it is, and takes no page of others with it.
+The reader shows a manipulated row as a failed case, and still shows the other rows of the page.
 """
 
 from __future__ import annotations
@@ -19,20 +18,21 @@ from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
+# Longer messages are cut to this number of characters.
 LONGEST_MESSAGE = 300
-# What data raises that is not as it was written.
+# Exceptions that invalid data causes.
 UNSOUND = (ValueError, TypeError, LookupError, AttributeError, EnvironmentUnfit)
 _NOT_SOUND = Finding(
     Fault.SCHEMA_INVALID,
-    "its row in the table of results is not sound, and is not shown",
+    "its row in the table of results is invalid and cannot be shown",
     "",
-    "Somebody has changed it: restore the table from a backup, or let the case be made again.",
+    "The row was changed. Restore the table from a backup, or run the case again.",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class FailureReason:
-    """Cases that failed for the same reason, told by the first finding of each."""
+    """A number of failed cases whose first finding is the same."""
 
     code: str
     message: str
@@ -40,19 +40,19 @@ class FailureReason:
 
 
 class ResultsReader(Protocol):
-    """Nothing here writes. Raises EnvironmentUnfit where the table cannot be read now."""
+    """A reader of a table of results, which never writes. Its methods raise EnvironmentUnfit if the table cannot be read now."""
 
     @property
     def pause(self) -> float:
-        """Seconds for which what was counted stands, where counting takes its time."""
+        """Return for how many seconds counts stay valid, because counting is slow; 0 if counting is fast."""
         ...
 
     def version(self) -> object:
-        """Something else whenever somebody may have written since it was last asked for."""
+        """Return a value that changes whenever another process may have written to the table."""
         ...
 
     def batch(self) -> tuple[Batch, str] | None:
-        """The batch that was run last, and since when it is known; None before there is one."""
+        """Return the batch that was run last and the time of its first run, or None if there is no batch."""
         ...
 
     def counts(self, batch: str) -> Counts: ...
@@ -60,32 +60,31 @@ class ResultsReader(Protocol):
     def page(
         self, batch: str, *, offset: int, limit: int, status: CaseStatus | None = None
     ) -> tuple[int, list[Standing]]:
-        """Cases by number, of all or of one status, and how many there are of these."""
+        """Return the number of cases and one page of them, ordered by number. `status` selects cases of one status."""
         ...
 
     def standing(self, number: int) -> Standing | None: ...
 
     def failure_reasons(self, batch: str) -> Sequence[FailureReason]:
-        """The most frequent first."""
+        """Return the reasons of failed cases, the most frequent first."""
         ...
 
 
 def shown_standing(
     case: Case, status: CaseStatus, fence: int, attempts: int, worker: str, text: str | None
 ) -> Standing:
-    """Where a case stands, with its row as it is written, if it has one by now."""
-    if status in ("waiting", "running"):
-        row = None
-    else:
+    """Return the state of a case. A finished case includes its row, which is parsed from `text`."""
+    row = None
+    if status not in ("waiting", "running"):
         row = _row(case, text)
     return Standing(case, status, fence, attempts, worker, row)
 
 
 def params_of(text: str) -> dict[str, Any]:
-    """The parameters of a case; none where they are not what they should be, which is not for whoever looks to mend."""
-    found: Any = orjson.loads(text)
-    if isinstance(found, dict):
-        return cast("dict[str, Any]", found)
+    """Return the parameters of a case from JSON, or no parameters if they are not an object."""
+    params: Any = orjson.loads(text)
+    if isinstance(params, dict):
+        return cast("dict[str, Any]", params)
     return {}
 
 
@@ -100,10 +99,10 @@ def _row(case: Case, text: str | None) -> ResultRow:
 
 
 def _has_shape(data: Any) -> bool:
-    """Of what is shown of a row; the rest is passed on as it is."""
+    """Return whether the fields of a row that the console shows have the right types. It passes other fields on unchecked."""
     return (
         isinstance(data["outputs"], dict)
-        and all(isinstance(of, dict) for of in data["outputs"].values())
+        and all(isinstance(output, dict) for output in data["outputs"].values())
         and isinstance(data["findings"], list)
         and all(isinstance(finding, dict) for finding in data["findings"])
         and isinstance(data["times"], dict)

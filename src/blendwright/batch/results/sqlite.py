@@ -1,4 +1,4 @@
-"""The table of results in a SQLite file: for batches on one machine. Coordinator and lanes have it open at the same time."""
+"""The table of results in a SQLite file, for batches on one machine. The coordinator and the worker processes open it at the same time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from blendwright.values.errors import EnvironmentUnfit
 FILE = "results.db"
 VERSION = 1
 BUSY_MS = 30_000
-# Rows that are added in one transaction, and read in one go.
+# Rows that one transaction adds, and rows that one query reads.
 PAGE = 1000
 CREATE = """
 CREATE TABLE batches (
@@ -38,7 +38,7 @@ CREATE TABLE members (
 ) STRICT, WITHOUT ROWID;
 PRAGMA user_version = 1;
 """
-_DAMAGED = "Restore it from a backup, or begin in another directory: --out."
+_DAMAGED = "Restore it from a backup, or start in another directory: --out."
 _CASE = "number, key, params, source"
 _CLAIM = (
     "UPDATE cases SET status = 'running', fence = fence + 1, attempts = attempts + 1, worker = ?"
@@ -47,11 +47,11 @@ _CLAIM = (
 
 
 class SqliteResults(ResultsTable):
-    """Raises EnvironmentUnfit where the file cannot be used, JournalError where it is damaged."""
+    """A table of results in a SQLite file. Raises EnvironmentUnfit if the file cannot be used, and JournalError if it is damaged."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with self._told("opening"):
+        with self._translated("opening"):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection: Any = apsw.Connection(str(path))
             self._connection.set_busy_timeout(BUSY_MS)
@@ -64,36 +64,37 @@ class SqliteResults(ResultsTable):
                 self._connection.execute(CREATE)
         require_known(path, version)
 
-    def begin(self, batch: Batch, *, anew: bool = False) -> None:
+    def begin(self, batch: Batch, *, clear_members: bool = False) -> None:
         definition = orjson.dumps(batch.to_json()).decode()
         with self._transaction():
-            latest = self._one("SELECT coalesce(max(latest), 0) + 1 FROM batches")[0]
+            latest = self._first_row("SELECT coalesce(max(latest), 0) + 1 FROM batches")[0]
             self._connection.execute(
                 "INSERT INTO batches VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET latest = excluded.latest",
                 (batch.id, definition, utc_now(), latest),
             )
-            if anew:
+            if clear_members:
                 self._connection.execute("DELETE FROM members WHERE batch = ?", (batch.id,))
 
     def batch(self, id: str | None = None) -> Batch | None:
-        with self._told():
-            where, bindings = ("", ()) if id is None else (" WHERE id = ?", (id,))
-            sql = f"SELECT definition FROM batches{where} ORDER BY latest DESC LIMIT 1"
-            found = self._connection.execute(sql, bindings).fetchone()
-        if found is None:
+        where, bindings = "", ()
+        if id is not None:
+            where, bindings = " WHERE id = ?", (id,)
+        rows = self._all(f"SELECT definition FROM batches{where} ORDER BY latest DESC LIMIT 1", bindings)
+        if not rows:
             return None
-        return Batch.from_json(orjson.loads(found[0]))
+        return Batch.from_json(orjson.loads(rows[0][0]))
 
     def add(self, batch: Batch, rows: Iterable[tuple[Mapping[str, Any], str]]) -> int:
-        added, reading = 0, iter(rows)
-        while page := list(islice(reading, PAGE)):
+        added, remaining_rows = 0, iter(rows)
+        while page := list(islice(remaining_rows, PAGE)):
             with self._transaction():
                 for params, source in page:
-                    added += self._add_one(batch, params, source)
+                    added += self._add_case(batch, params, source)
             crash_points.reach("batch.cases_added")
         return added
 
-    def _add_one(self, batch: Batch, params: Mapping[str, Any], source: str) -> int:
+    def _add_case(self, batch: Batch, params: Mapping[str, Any], source: str) -> int:
+        """Add a case to a batch. Return 1 if the case is new in the table, otherwise 0."""
         case = batch.case(0, params, source)
         self._connection.execute(
             "INSERT INTO cases (key, params, source, number) VALUES (?, ?, ?, (SELECT coalesce(max(number) + 1, 0) FROM cases))"
@@ -107,7 +108,7 @@ class SqliteResults(ResultsTable):
         return is_new
 
     def open_cases(self, batch: str) -> Iterator[Case]:
-        # By pages, so that no reading holds back the clean-up of what others write.
+        # Read pages instead of one long query, which would keep SQLite from cleaning up its write-ahead log.
         after = -1
         sql = (
             f"SELECT {_CASE} FROM members JOIN cases USING (number)"
@@ -132,9 +133,9 @@ class SqliteResults(ResultsTable):
                 "UPDATE cases SET status = ?, row = ? WHERE key = ? AND fence = ? AND status = 'running'",
                 (row.status, orjson.dumps(row.to_json()).decode(), row.key, fence),
             )
-            counts = self._connection.changes() == 1
+            is_taken = self._connection.changes() == 1
         crash_points.reach("batch.published")
-        return counts
+        return is_taken
 
     def give_back(self, key: str, fence: int) -> bool:
         with self._transaction():
@@ -146,7 +147,7 @@ class SqliteResults(ResultsTable):
 
     def holds(self, key: str, fence: int) -> bool:
         sql = "SELECT count(*) FROM cases WHERE key = ? AND fence = ? AND status = 'running'"
-        return bool(self._one(sql, (key, fence))[0])
+        return bool(self._first_row(sql, (key, fence))[0])
 
     def retry_failed(self, batch: str) -> int:
         with self._transaction():
@@ -168,32 +169,23 @@ class SqliteResults(ResultsTable):
         rows = self._all(sql, (case,))
         if not rows:
             return None
-        status, fence, attempts, worker, row = rows[0][4:]
-        if row is None:
-            found = None
-        else:
-            found = ResultRow.from_json(orjson.loads(row))
-        return Standing(_case(rows[0][:4]), status, fence, attempts, worker, found)
+        status, fence, attempts, worker, text = rows[0][4:]
+        row = None
+        if text is not None:
+            row = ResultRow.from_json(orjson.loads(text))
+        return Standing(_case(rows[0][:4]), status, fence, attempts, worker, row)
 
     def rows(self, batch: str | None = None) -> Iterator[ResultRow]:
-        after = -1
         if batch is None:
-            members = ""
+            tables, condition, bindings = "cases", "", ()
         else:
-            members = "members JOIN "
-        if batch is None:
-            condition = ""
-        else:
-            condition = "batch = ? AND "
+            tables, condition, bindings = "members JOIN cases USING (number)", "batch = ? AND ", (batch,)
         sql = (
-            f"SELECT cases.number, row FROM {members}cases {'' if batch is None else 'USING (number)'}"
+            f"SELECT cases.number, row FROM {tables}"
             f" WHERE {condition}cases.number > ? AND row IS NOT NULL ORDER BY cases.number LIMIT ?"
         )
-        if batch is None:
-            named = ()
-        else:
-            named = (batch,)
-        while page := self._all(sql, (*named, after, PAGE)):
+        after = -1
+        while page := self._all(sql, (*bindings, after, PAGE)):
             for _, row in page:
                 yield ResultRow.from_json(orjson.loads(row))
             after = page[-1][0]
@@ -203,19 +195,19 @@ class SqliteResults(ResultsTable):
         return Counts(**dict(self._all(sql, (batch,))))
 
     def close(self) -> None:
-        with self._told():
+        with self._translated():
             self._connection.close()
 
     def _all(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        with self._told():
+        with self._translated():
             return self._connection.execute(sql, bindings).fetchall()
 
-    def _one(self, sql: str, bindings: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+    def _first_row(self, sql: str, bindings: tuple[Any, ...] = ()) -> tuple[Any, ...]:
         return self._all(sql, bindings)[0]
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
-        with self._told():
+        with self._translated():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -225,21 +217,21 @@ class SqliteResults(ResultsTable):
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def _told(self, doing: str = "using") -> Any:
+    def _translated(self, doing: str = "using") -> Any:
         return translated(self._path, doing)
 
 
 def translated(path: Path, doing: str) -> AbstractContextManager[None]:
-    """Errors of a table of results, in words that name it."""
+    """Translate SQLite errors within the context into Blendwright's errors, which name the file. `doing` is the action."""
     return translate_errors(f"{doing} {path}", file=path.name, if_damaged=_DAMAGED)
 
 
 def require_known(path: Path, version: int) -> None:
-    """Raises EnvironmentUnfit for a table that another version of this program wrote; 0 is one that is not made yet."""
+    """Raise EnvironmentUnfit if another version of Blendwright wrote the table. 0 stands for a table that is not created yet."""
     if version not in (0, VERSION):
         raise EnvironmentUnfit(
-            f"{path} has schema version {version}, this program knows {VERSION}",
-            cure="Use the version of blendwright that wrote it, or begin in another directory: --out.",
+            f"{path} has schema version {version}, but this program supports version {VERSION}",
+            cure="Use the version of Blendwright that wrote it, or start in another directory: --out.",
         )
 
 

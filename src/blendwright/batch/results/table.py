@@ -1,7 +1,7 @@
-"""The table of results: which cases there are, who works on one, and the one row that counts for each.
+"""The table of results: the cases of a batch, the worker process of each running case, and the row of each finished case.
 
-An engine may run a job twice, or run one that was thought dead. What counts is decided here: whoever works on a case claims it and gets a
-fence, a number that only grows; a row is taken only under the newest fence, and only for a case that has none yet.
+An engine may run a job twice, or run a case whose worker process only seemed dead. Therefore a worker process claims a case and receives
+a fence, a number that only grows. The table accepts a row only under the newest fence, and only if the case has no row yet.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FINISHED: frozenset[CaseStatus] = frozenset({"done", "failed"})
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to publish the row of a case, as long as nobody has claimed it again. `attempts` counts the claims so far."""
+    """The right to publish the row of a case until another process claims the case. `attempts` counts the claims so far."""
 
     case: Case
     fence: int
@@ -30,9 +30,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """What became of one case. `outputs` are its files by name, each with `path`, `sha256` and `bytes`; `location` is where they lie.
+    """The result of one finished case.
 
-    `findings` are as findings are written everywhere. `times` are seconds by name. `finished` is UTC, as the journal writes it."""
+    `outputs` are its files by name, each with `sha256` and `bytes`; `location` is their directory. `findings` are findings as JSON.
+    `times` are seconds by phase. `finished` is the UTC time in the journal's format."""
 
     number: int
     key: str
@@ -45,15 +46,15 @@ class ResultRow:
     times: Mapping[str, float] = field(default_factory=dict[str, float])
     operations: int = 0
     reused: int = 0
-    """How many of the operations were there already: those of a shared prefix, or of an attempt that was cut off."""
+    """The number of operations that a shared prefix or an interrupted attempt had already done."""
     prefix: str | None = None
-    """The hash of the operations that it shares with other cases and started from."""
+    """The hash of the shared prefix from which the case started, or None."""
     source: str = ""
     worker: str = ""
     attempts: int = 1
     finished: str = ""
     memory_mb: int = 0
-    """What the lane held when it was done with the case, its Blender included; 0 where the system does not tell."""
+    """The memory of the worker process and its Blender after the case; 0 if the system does not report it."""
 
     def __post_init__(self) -> None:
         require_key(self.key)
@@ -70,7 +71,7 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a case stands; `row` is there once it is finished."""
+    """The state of a case. `row` is set once the case is finished."""
 
     case: Case
     status: CaseStatus
@@ -82,7 +83,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The cases of one batch, by where they stand."""
+    """The number of cases of one batch in each state."""
 
     waiting: int = 0
     running: int = 0
@@ -99,7 +100,9 @@ class Counts:
 
 
 class ResultsTable(ABC):
-    """Every method is one transaction, durable when it has returned. Usable from one thread; many processes may have it open."""
+    """The interface of all tables of results. Every method is one transaction, which is durable when the method returns.
+
+    An object belongs to one thread; many processes may open the same table."""
 
     def __enter__(self) -> Self:
         return self
@@ -110,50 +113,52 @@ class ResultsTable(ABC):
         self.close()
 
     @abstractmethod
-    def begin(self, batch: Batch, *, anew: bool = False) -> None:
-        """Keep the definition under its id; one that is there stays as it is. It is the latest from now on. `anew`: its cases are those
-        that are added from now on; what others have become stays, and does not belong to it any more."""
+    def begin(self, batch: Batch, *, clear_members: bool = False) -> None:
+        """Store the definition under its id, unless it is stored already, and make it the latest batch.
+
+        With `clear_members`, the batch has only the cases that the caller adds afterwards. Earlier cases stay in the table."""
 
     @abstractmethod
     def batch(self, id: str | None = None) -> Batch | None:
-        """A definition by its id; the latest without one."""
+        """Return the definition with this id, or the latest one; None if there is none."""
 
     @abstractmethod
     def add(self, batch: Batch, rows: Iterable[tuple[Mapping[str, Any], str]]) -> int:
-        """Cases of a batch: parameters, and where the row stands. Those that are known by their key keep number and row; equal rows are
-        one case. Returns how many were new. May be called again with more."""
+        """Add cases to a batch and return the number of new ones. Each row consists of parameters and the row's position.
+
+        A case that the table already contains keeps its number and row. Equal rows are one case. Further calls add more cases."""
 
     @abstractmethod
     def open_cases(self, batch: str) -> Iterator[Case]:
-        """Those of a batch that have no row yet, by number. Others may write while it is read."""
+        """Yield the cases of a batch that have no row yet, ordered by number. Other processes may write in the meantime."""
 
     @abstractmethod
     def claim(self, key: str, worker: str) -> Claim | None:
-        """Work on a case from now on, instead of whoever did so before. None where its row is there, or there is no such case."""
+        """Claim a case, which ends every earlier claim. Return None if the case has its row already or does not exist."""
 
     @abstractmethod
     def publish(self, row: ResultRow, fence: int) -> bool:
-        """Whether this row counts: not where the case was claimed again since, or is finished."""
+        """Store a row and return whether it counts. It does not if the case was claimed again or is already finished."""
 
     @abstractmethod
     def give_back(self, key: str, fence: int) -> bool:
-        """Let a claimed case wait again, without the attempt being counted. False where the claim holds no longer."""
+        """Let a claimed case wait again, without counting the attempt. Return False if the claim is no longer valid."""
 
     @abstractmethod
     def holds(self, key: str, fence: int) -> bool:
-        """Whether a claim still counts: for whoever is about to do something costly or final."""
+        """Return whether a claim is still valid. Check it before a costly or final step."""
 
     @abstractmethod
     def retry_failed(self, batch: str) -> int:
-        """Let the failed cases of a batch wait again; returns how many."""
+        """Let the failed cases of a batch wait again, and return their number."""
 
     @abstractmethod
     def standing(self, case: int | str) -> Standing | None:
-        """One case, by its number, its key or the beginning of its key."""
+        """Return the state of a case by its number, its key or the beginning of its key; None if there is none."""
 
     @abstractmethod
     def rows(self, batch: str | None = None) -> Iterator[ResultRow]:
-        """The rows that count, by number; those of one batch only where one is named."""
+        """Yield the rows of finished cases, ordered by number. Without a batch, yield the rows of all batches."""
 
     @abstractmethod
     def counts(self, batch: str) -> Counts: ...

@@ -1,4 +1,4 @@
-"""What a person does on the page: moves of HEAD, tags, merges, answers to questions, plans run again. Each is bound to their session."""
+"""The routes for a person's actions on the page: moves of HEAD, tags, merges, approvals, and plans that run again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class Acting:
-    """The endpoints, for all workspaces."""
+    """The endpoints of actions, for all workspaces. Each action belongs to the session of the person."""
 
     def __init__(self, reading: Reading, bisections: Bisections, live: Live) -> None:
         self._reading = reading
@@ -56,55 +56,62 @@ class Acting:
         ]
 
     async def move(self, request: Request) -> Response:
-        workspace, person, given = self._workspace(request), _person(request), await fields(request)
-        kind: Any = given.get("kind")
+        workspace, person, body = self._workspace(request), _person(request), await fields(request)
+        kind: Any = body.get("kind")
         if kind not in get_args(Move):
-            raise Refusal.of(Fault.ARGS_INVALID, f"a move is one of {', '.join(get_args(Move))}")
+            raise Refusal.of(Fault.ARGS_INVALID, f"'kind' must be one of {', '.join(get_args(Move))}")
+        target: int | None = None
         if kind == "checkout":
-            to = _number(given, "to")
-        else:
-            to = None
-        moved = await _act(workspace, lambda opened: person_acts.move(opened, person, kind, to))
+            target = _number(body, "to")
+        moved = await _act(workspace, lambda opened: person_acts.move(opened, person, kind, target))
         return json_response({"move": moved.kind, "from": moved.origin, "head": moved.commit.number})
 
     async def tag(self, request: Request) -> Response:
-        workspace, person, given = self._workspace(request), _person(request), await fields(request)
-        name, number = text(given, "name"), _number(given, "number")
+        workspace, person, body = self._workspace(request), _person(request), await fields(request)
+        name, number = text(body, "name"), _number(body, "number")
         await _act(workspace, lambda opened: person_acts.tag(opened, person, name, number))
         return json_response({"name": name, "number": number})
 
     async def switch(self, request: Request) -> Response:
-        workspace, person, given = self._workspace(request), _person(request), await fields(request)
-        name, at = text(given, "name"), None if given.get("create_at") is None else _number(given, "create_at")
-        moved = await _act(workspace, lambda opened: person_acts.switch(opened, person, name, at))
+        workspace, person, body = self._workspace(request), _person(request), await fields(request)
+        name, create_at = text(body, "name"), None
+        if body.get("create_at") is not None:
+            create_at = _number(body, "create_at")
+        moved = await _act(workspace, lambda opened: person_acts.switch(opened, person, name, create_at))
         return json_response({"branch": name, "from": moved.origin, "head": moved.commit.number})
 
     async def fork(self, request: Request) -> Response:
-        """The new workspace is shown here too, from now on."""
-        workspace, person, given = self._workspace(request), _person(request), await fields(request)
-        name, number = text(given, "name"), _number(given, "number")
+        """Create a workspace from a commit, and add it to this console."""
+        workspace, person, body = self._workspace(request), _person(request), await fields(request)
+        name, number = text(body, "name"), _number(body, "number")
         blender = workspace.blender
-        made = await _act(
+        directory = await _act(
             workspace, lambda opened: person_acts.fork_beside(opened, person, name, number, blender=blender)
         )
-        added = self._reading.add(ConsoleWorkspace(made, blender=blender))
-        return json_response({"workspace": added.told})
+        added = self._reading.add(ConsoleWorkspace(directory, blender=blender))
+        return json_response({"workspace": added.description})
 
     async def merge(self, request: Request) -> Response:
-        workspace, person, given = self._workspace(request), _person(request), await fields(request)
-        source, into = text(given, "source"), text(given, "into")
+        workspace, person, body = self._workspace(request), _person(request), await fields(request)
+        source, into = text(body, "source"), text(body, "into")
         merged = await _act(workspace, lambda opened: person_acts.merge(opened, person, source, into))
-        if merged.report is None:
-            findings = []
-        else:
-            findings = [one.to_json() for one in merged.report.all_findings()]
-        told = {"ok": merged.ok, "kind": merged.plan.kind, "head": merged.head, "taken": len(merged.taken)}
-        return json_response({**told, "findings": findings})
+        findings: list[dict[str, Any]] = []
+        if merged.report is not None:
+            findings = [finding.to_json() for finding in merged.report.all_findings()]
+        return json_response(
+            {
+                "ok": merged.ok,
+                "kind": merged.plan.kind,
+                "head": merged.head,
+                "taken": len(merged.taken),
+                "findings": findings,
+            }
+        )
 
     async def bisect(self, request: Request) -> Response:
-        """Answered at once; which commits were looked at is told as it goes on."""
-        workspace, person, given = self._workspace(request), _person(request), await fields(request)
-        expect, good, bad = text(given, "expect", 4000), _commit_name(given, "good"), _commit_name(given, "bad")
+        """Start a search and answer at once. The page receives its progress as events."""
+        workspace, person, body = self._workspace(request), _person(request), await fields(request)
+        expect, good, bad = text(body, "expect", 4000), _commit_name(body, "good"), _commit_name(body, "bad")
         await in_thread(self._bisections.require_idle, workspace)
         await _act(workspace, lambda opened: person_acts.allow_bisect(opened, person, expect))
         return json_response(self._bisections.start(workspace, expect, good, bad or "HEAD"), 202)
@@ -114,28 +121,29 @@ class Acting:
         return json_response({})
 
     async def answer(self, request: Request) -> Response:
-        """Answering needs no lock: what waits may wait in a process that has the workspace."""
-        workspace, person, given = self._workspace(request), _person(request), await fields(request)
-        said = text(given, "answer")
-        if said not in ("approve", "decline"):
-            raise Refusal.of(Fault.ARGS_INVALID, "an answer is approve or decline")
+        """Answer a pending approval. This needs no lock, because the process that waits may hold the workspace."""
+        workspace, person, body = self._workspace(request), _person(request), await fields(request)
+        decision = text(body, "answer")
+        if decision not in ("approve", "decline"):
+            raise Refusal.of(Fault.ARGS_INVALID, "'answer' must be approve or decline")
         stored = await in_thread(
             person_acts.answer,
             workspace.directory,
             person,
             request.path_params["id"],
-            text(given, "operation_hash"),
-            approved=said == "approve",
+            text(body, "operation_hash"),
+            approved=decision == "approve",
         )
         return json_response(approval_document(stored))
 
     async def run_again(self, request: Request) -> Response:
-        """Answered at once; how far it is, is seen like any other run. What is wrong with it as a whole is told when it is met."""
-        workspace, person, given = self._workspace(request), _person(request), await fields(request)
+        """Start a run of a stored plan and answer at once. The page shows its progress, and errors of the whole plan as an event."""
+        workspace, person, body = self._workspace(request), _person(request), await fields(request)
         record = await in_thread(run_record, workspace.directory, request.path_params["id"])
         if record is None or record.document is None:
-            raise Refusal.of(Fault.TARGET_NOT_FOUND, "that run cannot be run again from here", "Run its file again.")
-        changes: Any = given.get("changes", {})
+            message = "this run's plan is not stored, so the page cannot run it again"
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Run its file again.")
+        changes: Any = body.get("changes", {})
         document = repaired(record, changes)
         self._run(workspace, person, document, record.boundary)
         return json_response({"request": record.request_id}, 202)
@@ -147,7 +155,7 @@ class Acting:
             except BlendwrightError as error:
                 self._live.tell(workspace.id, "problem", {"message": error.message, "cure": error.cure})
             except Exception:
-                # An outermost place: the thread ends with it.
+                # The outermost handler of this thread.
                 _log.exception("a run of the console failed")
                 self._live.tell(workspace.id, "problem", {"message": "the run failed", "cure": "See the log."})
 
@@ -162,15 +170,15 @@ def _person(request: Request) -> Person:
     return Person(request.scope[SESSION].id)
 
 
-def _commit_name(given: Mapping[str, Any], name: str) -> str | None:
-    """A commit by its number, a tag or a branch; None where none is given."""
-    if given.get(name) in (None, ""):
+def _commit_name(body: Mapping[str, Any], name: str) -> str | None:
+    """Return a commit's number, tag or branch from the body, or None if it is missing."""
+    if body.get(name) in (None, ""):
         return None
-    return text(dict(given), name, 100)
+    return text(dict(body), name, 100)
 
 
-def _number(given: Mapping[str, Any], name: str) -> int:
-    found = given.get(name)
-    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
-        raise Refusal.of(Fault.ARGS_INVALID, f"'{name}' is the number of a commit")
-    return found
+def _number(body: Mapping[str, Any], name: str) -> int:
+    value = body.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise Refusal.of(Fault.ARGS_INVALID, f"'{name}' must be the number of a commit")
+    return value

@@ -1,8 +1,9 @@
-"""What the page asks: history, scenes, pictures, approvals, runs and proofs of a workspace. Nothing here changes anything."""
+"""The read-only routes of the page: history, scenes, pictures, approvals, runs and proofs of a workspace."""
 
 from __future__ import annotations
 
 import base64
+import re
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
@@ -35,10 +36,12 @@ from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.preview import preview
 from blendwright.workspace.run_records import run_records
 
+# Widths of pictures in pixels.
 SMALL, LARGE = 320, 960
-MOST_COMMITS = 200
-MOST_CHANGED = 300
-# A picture of a scene stays the same; the address names the commit, whose scene stays the same too.
+# Limits of one answer: commits, and changes in each list of a comparison.
+MAX_COMMITS = 200
+MAX_CHANGES = 300
+# For answers about a commit, whose scene never changes.
 UNCHANGING = {"cache-control": "private, max-age=31536000, immutable"}
 APPROVAL_FIELDS = (
     "id", "tool", "request_id", "operation_id", "operation_hash", "safety_level", "what", "why", "expires", "shown", "in_person",
@@ -46,7 +49,7 @@ APPROVAL_FIELDS = (
 
 
 class Reading:
-    """The endpoints, for all workspaces."""
+    """The reading endpoints, for all workspaces."""
 
     def __init__(self, workspaces: dict[str, ConsoleWorkspace], bisections: Bisections, live: Live) -> None:
         self._workspaces = workspaces
@@ -81,18 +84,18 @@ class Reading:
         ]
 
     def workspace(self, request: Request) -> ConsoleWorkspace:
-        """The one that an address names. Raises Refusal."""
-        found = self._workspaces.get(request.path_params["workspace"])
-        if found is None:
-            raise Refusal.of(Fault.TARGET_NOT_FOUND, "there is no such workspace here", "Choose another one.")
-        return found
+        """Return the workspace that the URL names. Raise Refusal if there is none."""
+        workspace = self._workspaces.get(request.path_params["workspace"])
+        if workspace is None:
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, "this console has no such workspace", "Choose another workspace.")
+        return workspace
 
     def add(self, workspace: ConsoleWorkspace) -> ConsoleWorkspace:
-        """Show another one."""
+        """Add a workspace to the console and return it. A workspace that the console already shows stays as it is."""
         return self._workspaces.setdefault(workspace.id, workspace)
 
     async def _scenes(self, request: Request, *names: str) -> tuple[ConsoleWorkspace, list[int]]:
-        """The workspace and the commits that an address names. Raises Refusal where one is not there: no Blender is started for it."""
+        """Return the workspace and commits that the URL names. Raise Refusal for a missing commit, before a Blender starts."""
         workspace, numbers = self.workspace(request), [number(request.path_params[name]) for name in names]
         for n in numbers:
             await in_thread(queries.commit_details, workspace.directory, str(n))
@@ -107,7 +110,7 @@ class Reading:
             timeline.timeline,
             self.workspace(request).directory,
             offset=number(query.get("offset"), otherwise=0),
-            limit=number(query.get("limit"), least=1, most=MOST_COMMITS, otherwise=50),
+            limit=number(query.get("limit"), least=1, most=MAX_COMMITS, otherwise=50),
             all_lines=query.get("all") == "1",
             request=query.get("request"),
         )
@@ -118,16 +121,15 @@ class Reading:
         return json_response(await in_thread(timeline.commit_page, self.workspace(request).directory, n))
 
     async def picture(self, request: Request) -> Response:
-        """202 while it is being made: the page hears when it is there, and keeps no connection waiting for it."""
+        """Return the picture of a commit, or status 202 while a Blender renders it. The page then receives an event when it is ready."""
         workspace, n = self.workspace(request), number(request.path_params["number"])
+        width = SMALL
         if request.query_params.get("size") == "large":
             width = LARGE
-        else:
-            width = SMALL
         commit = await in_thread(queries.commit_details, workspace.directory, str(n))
         kind, scene = f"own-{width}", commit["hash_after"]
-        found = await in_thread(workspace.pictures.read, kind, scene)
-        if found is None:
+        cached_picture = await in_thread(workspace.pictures.read, kind, scene)
+        if cached_picture is None:
 
             def make(views: SceneViews) -> None:
                 if workspace.pictures.read(kind, scene) is None:
@@ -136,27 +138,33 @@ class Reading:
 
             workspace.reader.submit(f"{kind}:{scene}", make)
             return Response(status_code=202)
-        if found == NOTHING:
+        if cached_picture == NOTHING:
             return Response(status_code=204, headers=UNCHANGING)
-        return Response(found, media_type="image/webp", headers=UNCHANGING)
+        return Response(cached_picture, media_type="image/webp", headers=UNCHANGING)
 
     async def compare(self, request: Request) -> Response:
         workspace, (before, after) = await self._scenes(request, "before", "after")
         key = f"difference:{before}:{after}"
-        found = await ended(workspace.reader.submit(key, lambda views: views.difference(before, after), urgent=True))
-        lists: dict[str, list[Any]] = {name: list(value) for name, value in found.to_json().items() if name != "unseen"}
-        totals = {name: len(value) for name, value in lists.items()}
-        shown = {name: value[:MOST_CHANGED] for name, value in lists.items()}
-        return json_response({"before": before, "after": after, "unseen": found.unseen, "totals": totals, **shown})
+        work = workspace.reader.submit(key, lambda views: views.difference(before, after), urgent=True)
+        difference = await ended(work)
+        document: dict[str, Any] = {"before": before, "after": after, "unseen": difference.unseen}
+        totals: dict[str, int] = {}
+        for name, value in difference.to_json().items():
+            if name != "unseen":
+                changes: list[Any] = list(value)
+                totals[name] = len(changes)
+                document[name] = changes[:MAX_CHANGES]
+        return json_response({**document, "totals": totals})
 
     async def compare_pictures(self, request: Request) -> Response:
         workspace, (before, after) = await self._scenes(request, "before", "after")
 
         def look(views: SceneViews) -> PicturePair | None:
             scenes = f"{views.commit(before).hash_after} {views.commit(after).hash_after}"
-            kept = [workspace.pictures.read(f"pair-{side}", scenes) for side in ("before", "after")]
-            if kept[0] and kept[1]:
-                return PicturePair(kept[0], kept[1])
+            cached_before = workspace.pictures.read("pair-before", scenes)
+            cached_after = workspace.pictures.read("pair-after", scenes)
+            if cached_before and cached_after:
+                return PicturePair(cached_before, cached_after)
             pair = views.picture_pair(before, after, LARGE)
             if pair is not None:
                 workspace.pictures.write("pair-before", scenes, pair.before)
@@ -184,45 +192,44 @@ class Reading:
 
     async def objects(self, request: Request) -> Response:
         workspace, (n,) = await self._scenes(request, "number")
-        found = await ended(workspace.reader.submit(f"objects:{n}", lambda views: views.objects(n), urgent=True))
+        objects = await ended(workspace.reader.submit(f"objects:{n}", lambda views: views.objects(n), urgent=True))
         blamed = await in_thread(blame_all, workspace.directory, at=n)
-        made = {line.name: line for line in blamed.lines}
-        for one in found:
-            line = made.get(one["name"])
+        lines = {line.name: line for line in blamed.lines}
+        for entry in objects:
+            line = lines.get(entry["name"])
             if line is None:
-                one["blame"] = None
+                entry["blame"] = None
             else:
-                one["blame"] = {"first": _blamed(line.first), "last": _blamed(line.last)}
-        return json_response({"number": n, "origin": blamed.origin, "objects": found})
+                entry["blame"] = {"first": _blamed(line.first), "last": _blamed(line.last)}
+        return json_response({"number": n, "origin": blamed.origin, "objects": objects})
 
     async def audit(self, request: Request) -> Response:
         workspace, (n,) = await self._scenes(request, "number")
-        found = await ended(workspace.reader.submit(f"audit:{n}", lambda views: views.audit(n), urgent=True))
-        return json_response({"number": n, **found})
+        audit = await ended(workspace.reader.submit(f"audit:{n}", lambda views: views.audit(n), urgent=True))
+        return json_response({"number": n, **audit})
 
     async def approvals(self, request: Request) -> Response:
-        waiting = await in_thread(pending_approvals, self.workspace(request).directory)
-        return json_response({"approvals": [approval_document(one) for one in waiting]})
+        pending = await in_thread(pending_approvals, self.workspace(request).directory)
+        return json_response({"approvals": [approval_document(stored) for stored in pending]})
 
     async def approval_preview(self, request: Request) -> Response:
-        """What the plan that asks would do, found out on a copy; a call that belongs to no plan has none."""
+        """Run the plan that waits for an approval on a copy, and return its effects. A single call has no preview."""
         workspace = self.workspace(request)
         return json_response(await in_thread(_preview, workspace.directory, request.path_params["id"]))
 
     async def merge_plan(self, request: Request) -> Response:
-        """What a merge of one line into another would do, and what is in its way; no Blender is started for it."""
+        """Return the effects and conflicts of a merge, without a Blender."""
         query = request.query_params
         source, into = query.get("source", ""), query.get("into", "HEAD")
         return json_response(await in_thread(_merge_plan, self.workspace(request).directory, source, into))
 
     async def bisection(self, request: Request) -> Response:
-        return json_response(self._bisections.told(self.workspace(request)))
+        return json_response(self._bisections.last_search(self.workspace(request)))
 
     async def runs(self, request: Request) -> Response:
         directory = self.workspace(request).directory
-        return json_response(
-            {"runs": await in_thread(lambda: [run_summary(directory, one) for one in run_records(directory)])}
-        )
+        summaries = await in_thread(lambda: [run_summary(directory, record) for record in run_records(directory)])
+        return json_response({"runs": summaries})
 
     async def run(self, request: Request) -> Response:
         directory = self.workspace(request).directory
@@ -232,65 +239,83 @@ class Reading:
         return json_response(await in_thread(verify_workspace, self.workspace(request).directory))
 
     async def bundle(self, request: Request) -> Response:
-        """Signed with the key of whoever runs the console; none is made for it."""
+        """Return a proof bundle, signed with the existing key of the user who runs the console."""
         data = await in_thread(_bundle, self.workspace(request).directory)
         return Response(data, media_type="application/octet-stream")
 
     async def events(self, request: Request) -> Response:
-        told = self._live.listen(self.workspace(request), request.scope[SESSION].id)
-        return StreamingResponse(told, media_type="text/event-stream")
+        events = self._live.listen(self.workspace(request), request.scope[SESSION].id)
+        return StreamingResponse(events, media_type="text/event-stream")
 
 
 def approval_document(stored: StoredApproval) -> dict[str, Any]:
-    """A question with everything that must be seen before the answer; what the eye does not see is shown as what it is."""
+    """Return an approval with everything that a person must see before the answer. It escapes invisible characters."""
     request = asdict(stored.request)
-    told = {name: request[name] for name in APPROVAL_FIELDS}
+    document = {name: request[name] for name in APPROVAL_FIELDS}
     for name in ("what", "shown", "operation_id", "request_id"):
-        told[name] = escape_invisible(told[name])
-    return {**told, "state": stored.state, "given_by": stored.given_by}
+        document[name] = escape_invisible(document[name])
+    return {**document, "state": stored.state, "given_by": stored.given_by}
 
 
 def _merge_plan(directory: Path, source: str, into: str) -> dict[str, Any]:
     plan = plan_merge(directory, source, into)
     taken = [
-        {"commit": one.number, "tool": one.tool, "operation": one.operation_id, "request": one.request_id}
-        for one in plan.taken[:MOST_CHANGED]
+        {
+            "commit": commit.number,
+            "tool": commit.tool,
+            "operation": commit.operation_id,
+            "request": commit.request_id,
+        }
+        for commit in plan.taken[:MAX_CHANGES]
     ]
-    told = {**plan.to_json(), "into": into, "taken": taken, "total": len(plan.taken)}
-    return {**told, "findings": [one.to_json() for one in plan.findings()]}
+    return {
+        **plan.to_json(),
+        "into": into,
+        "taken": taken,
+        "total": len(plan.taken),
+        "findings": [finding.to_json() for finding in plan.findings()],
+    }
 
 
 def _preview(directory: Path, id: str) -> dict[str, Any]:
-    asked = next((one.request for one in pending_approvals(directory) if one.request.id == id), None)
-    if asked is None:
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"nothing waits under {id} any more", "Look again what waits.")
-    records = (one for one in run_records(directory) if asked_in(one, asked))
-    document = next((one.document for one in records if one.document is not None), None)
+    pending = (stored.request for stored in pending_approvals(directory))
+    request = next((request for request in pending if request.id == id), None)
+    if request is None:
+        message = f"approval {id} is no longer pending"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Load the list of approvals again.")
+    documents = (record.document for record in run_records(directory) if asked_in(record, request))
+    document = next((document for document in documents if document is not None), None)
     if document is None:
         return {"available": False}
+
+    picture: str | None = None
     with tempfile.TemporaryDirectory() as temporary:
         image = Path(temporary) / "preview.png"
-        found = preview(document, directory, image=image)
+        result = preview(document, directory, image=image)
         if image.is_file():
             picture = base64.b64encode(image.read_bytes()).decode()
-        else:
-            picture = None
     hidden = load_policy(directory).policy.audit.redact
-    told = found.to_json()
-    totals = told["report"]["totals"]
+    preview_document = result.to_json()
     return {
         "available": True,
-        "ok": found.report.ok,
+        "ok": result.report.ok,
         "picture": picture,
-        "totals": totals,
-        **redacted(told["result"], hidden),
+        "totals": preview_document["report"]["totals"],
+        **redacted(preview_document["result"], hidden),
     }
 
 
 def _blamed(entry: Blamed) -> dict[str, Any]:
-    who = entry.who
-    told = {"commit": entry.commit.number, "tool": entry.commit.tool, "request": entry.commit.request_id}
-    return {**told, "change": entry.change, "by": who.by, "name": who.model or who.host or "", "asked": who.asked}
+    author = entry.who
+    return {
+        "commit": entry.commit.number,
+        "tool": entry.commit.tool,
+        "request": entry.commit.request_id,
+        "change": entry.change,
+        "by": author.by,
+        "name": author.model or author.host or "",
+        "asked": author.asked,
+    }
 
 
 def _bundle(directory: Path) -> bytes:
@@ -299,8 +324,8 @@ def _bundle(directory: Path) -> bytes:
 
 
 def _download(request: Request, workspace: ConsoleWorkspace, n: int, suffix: str) -> dict[str, str]:
-    """The header that makes a file of an answer, where the page wants one. Its name has no sign that a header could be broken by."""
+    """Return the header that makes the browser save an answer, if the page asks for it. The file name has only safe characters."""
     if request.query_params.get("download") != "1":
         return {}
-    name = "".join(sign for sign in workspace.name if sign.isascii() and (sign.isalnum() or sign in "-_")) or "scene"
+    name = re.sub(r"[^A-Za-z0-9_-]", "", workspace.name) or "scene"
     return {"content-disposition": f'attachment; filename="{name}-{n}.{suffix}"'}

@@ -1,16 +1,16 @@
-// Requests to the server of this page, and the session that they are made in.
+// Requests to the server of this page, and the session of this tab.
 
 import { toast } from "./dom.js";
 
 export class ApiError extends Error {
   constructor(status, { error = {}, holder = null } = {}) {
-    super(error.message ?? `the console answered ${status}`);
+    super(error.message ?? `the console answered with HTTP status ${status}`);
     Object.assign(this, { status, code: error.code, cure: error.cure ?? null, findings: error.findings ?? [], holder });
   }
 }
 
 export const session = { id: "", readOnly: false, workspaces: [], batches: [] };
-// What stands for this tab, beside the cookie. A browser keeps it for this origin, port and all, and for this tab; it stays when the page is loaded again.
+// The storage key of this tab's secret, which a request needs in addition to the cookie. The secret survives reloading the page.
 const KEY = "blendwright-key";
 
 async function ask(method, path, body, signal = null) {
@@ -19,18 +19,18 @@ async function ask(method, path, body, signal = null) {
   try {
     answer = await fetch(`/api/${path}`, { method, headers, signal, credentials: "same-origin", body: body === undefined ? null : JSON.stringify(body) });
   } catch {
-    throw new ApiError(0, { error: { code: "gone", message: "the console does not answer", cure: "Is it still running in its terminal?" } });
+    throw new ApiError(0, { error: { code: "gone", message: "the console does not answer", cure: "Check that blendwright ui still runs in its terminal." } });
   }
   if (!answer.ok) throw new ApiError(answer.status, await answer.json().catch(() => ({})));
   return answer;
 }
 
-// What is asked for before the view that needs it exists; it is good for one answer, and for that view.
+// Answers requested before their view exists. Each answer is used once, by that view.
 const early = new Map();
 
 export function ahead(path) {
   const answer = ask("GET", path).then((answer) => answer.json());
-  answer.catch(() => {}); // whoever gets it is told
+  answer.catch(() => {}); // the view that uses the answer handles the error
   early.set(path, answer);
 }
 
@@ -49,7 +49,7 @@ function remember({ session: id, key, read_only: readOnly, workspaces, batches }
   Object.assign(session, { id, readOnly, workspaces, batches });
 }
 
-// With the link of the address, or as what this tab was before. Raises ApiError.
+// Starts a session with the link in the address, or continues the session of this tab. Throws ApiError.
 export async function enter() {
   const link = new URLSearchParams(location.hash.slice(1)).get("link");
   if (link) {
@@ -64,7 +64,7 @@ export async function leave() {
   location.reload();
 }
 
-// A file of the console, saved by the browser: an address alone would not say which tab asks for it. `name` is for one that the console does not name.
+// Downloads a file. A plain link would not carry the key of this tab. `name` is used if the answer contains no file name.
 export async function save(path, name) {
   try {
     const answer = await raw(path);
@@ -77,7 +77,7 @@ export async function save(path, name) {
   }
 }
 
-// An act of a person: what became of it is told where they look.
+// Performs an action and shows its result as a toast. Returns the answer, or null after an error.
 export async function act(path, body, done) {
   try {
     const answer = await post(path, body);

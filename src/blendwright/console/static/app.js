@@ -1,16 +1,16 @@
-// The page: who is here, which workspace or batch and which view the address names, and what is shown of its state everywhere.
+// The frame of the page: the session, the workspace or batch and the view that the address names, and the state in the header.
 
 import { ApiError, ahead, enter, forget, get, leave, session } from "./api.js";
 import { button, empty, h, icon, named, note, toast } from "./dom.js";
 import { Live } from "./live.js";
 import { commitsPath, historyView } from "./history.js";
 
-// By what is looked at; the first view is the one that is opened. The others are loaded when they are.
+// The views of a workspace and of a batch. The first one opens by default; the page loads the others on demand.
 const VIEWS = {
   workspace: {
     history: ["History", "history", () => historyView],
     plans: ["Plans", "plan", async () => (await import("./plans.js")).plans],
-    lines: ["Lines", "merge", async () => (await import("./lines.js")).lines],
+    lines: ["Branches", "merge", async () => (await import("./lines.js")).lines],
     approvals: ["Approvals", "approval", async () => (await import("./approvals.js")).approvals],
     scene: ["Scene", "scene", async () => (await import("./scene.js")).scene],
     proof: ["Proof", "proof", async () => (await import("./proof.js")).proof],
@@ -20,7 +20,7 @@ const VIEWS = {
     pictures: ["Pictures", "batch", async () => (await import("./batch.js")).batchPictures],
   },
 };
-// Several changes that come in one frame, as one.
+// Functions that combine several changes within one frame into one.
 const TOGETHER = {
   workspace: (changes) => ({ state: changes.at(-1).state, records: changes.flatMap((each) => each.records), runs: changes.some((each) => each.runs) }),
   batch: (changes) => changes.at(-1),
@@ -30,14 +30,14 @@ const NOTHING = {
   batch: { program: null, counts: { waiting: 0, running: 0, done: 0, failed: 0 }, pause: 0, runs: false, failures: [] },
 };
 const AGAIN_MS = 2000;
-const THEMES = { auto: ["Theme: as the system", "auto"], light: ["Theme: light", "sun"], dark: ["Theme: dark", "moon"] };
+const THEMES = { auto: ["Theme: same as the system", "auto"], light: ["Theme: light", "sun"], dark: ["Theme: dark", "moon"] };
 
 const root = document.getElementById("app");
 let shell = null;
 
 const pathOf = (kind, id) => `${kind === "batch" ? "batches" : "workspaces"}/${id}`;
 
-// What a view gets: where it is, what is known of the workspace or batch, and how to be told of more.
+// A workspace or batch as its views see it: its address, its state, and a source of live events.
 class Place {
   constructor(kind, { id, name, engine = null }) {
     Object.assign(this, { kind, id, name, engine, path: pathOf(kind, id), state: null });
@@ -52,7 +52,7 @@ class Place {
     location.hash = this.address(view, ...rest);
   }
 
-  // A workspace that was made from here is shown here too.
+  // Adds a workspace that this page created, and opens it.
   opened(workspace) {
     if (!session.workspaces.some((each) => each.id === workspace.id)) session.workspaces.push(workspace);
     dispatchEvent(new Event("workspaces"));
@@ -101,7 +101,7 @@ class Shell {
     const kind = batch ? "batch" : "workspace";
     if (this.#place?.id !== told.id) this.#opening = this.#open(kind, told);
     await this.#opening;
-    if (turn !== this.#turn) return; // somewhere else was chosen meanwhile
+    if (turn !== this.#turn) return; // the user has navigated on in the meantime
     const views = VIEWS[kind];
     const view = Object.hasOwn(views, name) ? name : Object.keys(views)[0];
     for (const [each, tab] of this.#tabs) {
@@ -127,7 +127,7 @@ class Shell {
     }
   }
 
-  // The tabs of what is looked at.
+  // Shows the tabs of a workspace or of a batch.
   #offer(kind) {
     this.#tabs = new Map(Object.entries(VIEWS[kind]).map(([name, [title, symbol]]) =>
       [name, h("a", { href: "#" }, icon(symbol), h("span", {}, title), name === "approvals" && this.#count)]));
@@ -154,7 +154,7 @@ class Shell {
       return;
     }
     this.#waiting(place.state.approvals);
-    if (place.state.quarantine) toast("bad", `The workspace is quarantined: ${place.state.quarantine}`, "blendwright recover says how to get out of it.");
+    if (place.state.quarantine) toast("bad", `The workspace is quarantined: ${place.state.quarantine}`, "Run blendwright recover for the next steps.");
     place.live.addEventListener("changes", ({ detail }) => {
       Object.assign(place.state, detail.state, { approvals: detail.state.approvals.length });
       this.#waiting(place.state.approvals);
@@ -164,7 +164,7 @@ class Shell {
     place.live.addEventListener("problem", ({ detail }) => toast("bad", detail.message, detail.cure));
   }
 
-  // A batch that cannot be read now, as with a database that is away, is asked for again until it is back.
+  // Requests an unreadable batch again until it can be read, for example when its database is back.
   #watchBatch(place) {
     const again = async () => {
       if (this.#place !== place || !place.state.away) return;
@@ -232,12 +232,12 @@ async function start() {
     if (!(error instanceof ApiError)) throw error;
     const link = error.code === "link_used" || error.status === 401;
     root.replaceChildren(h("main", { class: "boot" }, h("div", { class: "stack" },
-      empty("approval", link ? "This tab needs a link" : "The console does not answer", null),
+      empty("approval", link ? "This tab needs a new link" : "The console does not answer", null),
       h("p", {}, named(error.message, 300)), error.cure && h("p", {}, named(error.cure, 300)))));
     return;
   }
   if (!location.hash && session.workspaces.length) {
-    // The first view will be this one: it is asked for while the page is built.
+    // The page will open this view first, so request its data while the page is built.
     const path = pathOf("workspace", session.workspaces[0].id);
     ahead(path);
     ahead(commitsPath(path));

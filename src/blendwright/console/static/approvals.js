@@ -1,4 +1,4 @@
-// What waits for a person: exactly what it would do, what a preview shows of it, and the two answers.
+// Pending approvals: the exact operation, a preview of its effects, and the two answers.
 
 import { act, get } from "./api.js";
 import { button, empty, escaped, h, icon, named, note, plural, visible, waiting } from "./dom.js";
@@ -17,22 +17,22 @@ function card(place, asked) {
   const answer = async (said) => {
     yes.disabled = no.disabled = true;
     const done = await act(`${place.path}/approvals/${asked.id}`, { answer: said, operation_hash: asked.operation_hash },
-      said === "approve" ? `${asked.id} is approved, once. Whoever waits for it goes on.` : `${asked.id} is declined.`);
+      said === "approve" ? `${asked.id} is approved once. The waiting client continues.` : `${asked.id} is declined.`);
     if (!done) yes.disabled = no.disabled = false;
   };
   const yes = button("Approve once", "check", () => answer("approve"), { class: "primary", disabled: !answerable || asked.in_person });
   const no = button("Decline", "cross", () => answer("decline"), { disabled: !answerable });
   const seen = h("div", { class: "stack" });
-  const preview = button("Show what it would do", "eye", async () => {
+  const preview = button("Preview its effects", "eye", async () => {
     preview.disabled = true;
-    seen.replaceChildren(waiting("Trying it on a copy of the scene…"));
+    seen.replaceChildren(waiting("Running it on a copy of the scene…"));
     try {
       const found = await get(`${place.path}/approvals/${asked.id}/preview`);
       seen.replaceChildren(...(found.available
-        ? [!found.ok && note("warn", "On a copy, the plan does not succeed as it is."),
-          found.picture && h("figure", { class: "figure" }, h("div", { class: "picture" }, h("img", { src: `data:image/png;base64,${found.picture}`, alt: "The scene as it would be" }))),
+        ? [!found.ok && note("warn", "The plan fails on a copy of the scene."),
+          found.picture && h("figure", { class: "figure" }, h("div", { class: "picture" }, h("img", { src: `data:image/png;base64,${found.picture}`, alt: "The scene after the plan" }))),
           differenceCard({ ...found, totals: found.totals })].filter(Boolean)
-        : [note("info", "This call belongs to no plan, so there is nothing to try on a copy.")]));
+        : [note("info", "This call does not belong to a plan, so there is no preview.")]));
     } catch (error) {
       seen.replaceChildren(note("bad", error.message, error.cure));
       preview.disabled = false;
@@ -44,19 +44,19 @@ function card(place, asked) {
       h("span", { class: "grow" }), h("span", { class: "mono dim" }, asked.id)),
     h("div", { class: "ask" },
       h("pre", { class: "code wrapped", tabindex: 0 }, escaped(asked.what)),
-      asked.shown && h("div", { class: "stack", style: { gap: "8px" } }, h("h3", {}, "The code, whole"),
+      asked.shown && h("div", { class: "stack", style: { gap: "8px" } }, h("h3", {}, "Complete code"),
         h("pre", { class: "code numbered", tabindex: 0 }, asked.shown.split("\n").map((line) => h("span", {}, ...escaped(line), line ? "" : " ")))),
-      h("div", { class: "row wrap" }, h("span", { class: "dim" }, "Asked because of"), asked.why.map((reason) => h("span", { class: "chip warn" }, visible(reason)))),
-      h("p", { class: "dim" }, "Request ", h("span", { class: "mono" }, named(asked.request_id, 80)), ". An approval is good for this operation on this scene, once."),
+      h("div", { class: "row wrap" }, h("span", { class: "dim" }, "Needs approval because of"), asked.why.map((reason) => h("span", { class: "chip warn" }, visible(reason)))),
+      h("p", { class: "dim" }, "Request ", h("span", { class: "mono" }, named(asked.request_id, 80)), ". An approval counts once, for this operation on this scene."),
       h("div", {}, preview), seen),
-    h("footer", {}, asked.in_person && h("label", { class: "consent" }, consent, "I have read all of it"), yes, no, h("span", { class: "grow" }), until));
+    h("footer", {}, asked.in_person && h("label", { class: "consent" }, consent, "I have read the complete code"), yes, no, h("span", { class: "grow" }), until));
   return { element, tick };
 }
 
 export function approvals(place) {
-  const list = h("div", { class: "stack" }, waiting("Looking what waits…"));
+  const list = h("div", { class: "stack" }, waiting("Loading the approvals…"));
   const element = h("div", { class: "page" }, h("header", { class: "stack", style: { gap: "4px" } }, h("h1", {}, "Approvals"),
-    h("p", { class: "dim" }, "What the policy does not simply allow waits here, for the command line as well as for hosts.")), list);
+    h("p", { class: "dim" }, "Operations that need a person's approval wait here, whether they come from the command line or from a host.")), list);
   const shown = new Map();
   let ended = false;
 
@@ -72,7 +72,7 @@ export function approvals(place) {
     const ids = new Set(found.map((each) => each.id));
     for (const id of [...shown.keys()]) if (!ids.has(id)) shown.delete(id);
     for (const each of found) if (!shown.has(each.id)) shown.set(each.id, card(place, each));
-    list.replaceChildren(...(shown.size ? [...shown.values()].map((each) => each.element) : [empty("check", "Nothing waits for you", "What needs a person's yes appears here as soon as it is asked.")]));
+    list.replaceChildren(...(shown.size ? [...shown.values()].map((each) => each.element) : [empty("check", "No pending approvals", "A request appears here as soon as an operation needs your approval.")]));
   };
   const changed = ({ detail }) => {
     if ([...shown.keys()].sort().join() !== detail.state.approvals.join()) load();

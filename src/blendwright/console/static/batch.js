@@ -1,4 +1,4 @@
-// A batch: how far it is, its cases by pages as a table or as a sheet of pictures, and one case whole. Nothing can be done here.
+// A batch: its progress, its cases in pages of a table or of pictures, and a single case. This view is read-only.
 
 import { get } from "./api.js";
 import { caseView, casePicture, STATES } from "./case.js";
@@ -6,17 +6,17 @@ import { duration, empty, h, icon, named, note, plural, waiting } from "./dom.js
 
 const PAGE = { cases: 50, pictures: 48 };
 const RELOAD_MS = 800;
-// Figures that are older than this say so.
-const SECONDS_UNTOLD = 10;
+// The view shows how often figures are counted if they may be older than this.
+const MAX_SILENT_AGE_SECONDS = 10;
 
 function progress(place) {
   const { counts, runs, per_second: rate, seconds_left: left, pause } = place.state;
   const total = Object.values(counts).reduce((sum, each) => sum + each, 0);
   const share = (count) => `${total ? (100 * count) / total : 0}%`;
   const ended = counts.done + counts.failed;
-  const words = [`${ended.toLocaleString("en")} of ${plural(total, "case")} ended`, runs && rate && `${rate >= 1 ? rate.toFixed(1) : (rate * 60).toFixed(1)} ${rate >= 1 ? "a second" : "a minute"}`,
-    runs && left && `about ${duration(left * 1000)} left`, pause > SECONDS_UNTOLD && `counted about every ${duration(pause * 1000)}`].filter(Boolean);
-  const [tone, word] = place.state.away ? ["warn", "not known"] : runs ? ["accent", "running"] : total && ended === total ? ["ok", "finished"] : ["", "not running"];
+  const words = [`${ended.toLocaleString("en")} of ${plural(total, "case")} finished`, runs && rate && `${rate >= 1 ? rate.toFixed(1) : (rate * 60).toFixed(1)} ${rate >= 1 ? "per second" : "per minute"}`,
+    runs && left && `about ${duration(left * 1000)} left`, pause > MAX_SILENT_AGE_SECONDS && `updated about every ${duration(pause * 1000)}`].filter(Boolean);
+  const [tone, word] = place.state.away ? ["warn", "unknown"] : runs ? ["accent", "running"] : total && ended === total ? ["ok", "finished"] : ["", "not running"];
   return [
     h("div", { class: "row wrap" }, h("p", { class: "grow", role: "status" }, words.join(" · ")), h("span", { class: `chip ${tone}` }, word)),
     h("div", { class: "meter tall", role: "img", "aria-label": `${counts.done} done, ${counts.failed} failed, ${counts.running} running, ${counts.waiting} waiting` },
@@ -24,7 +24,7 @@ function progress(place) {
   ];
 }
 
-// What is shown is what was known before it went away.
+// The problem of an unreadable batch. The rest of the view shows its last known state.
 function away(place) {
   return place.state.away ? [note("bad", place.state.away.message, place.state.away.cure)] : [];
 }
@@ -32,15 +32,15 @@ function away(place) {
 function about(place) {
   const { program, blender } = place.state;
   const results = place.engine ? `results in ${named(place.engine, 120)}` : "";
-  if (!program) return [place.state.away ? "" : "Nothing was run here yet.", results].filter(Boolean).join(" · ");
+  if (!program) return [place.state.away ? "" : "No batch has run here yet.", results].filter(Boolean).join(" · ");
   return [`${named(program, 80)} in Blender ${named(blender, 20)}`, results].filter(Boolean).join(" · ");
 }
 
 function reasons(place) {
   const { failures } = place.state;
   if (!failures.length) return [];
-  return [h("h2", {}, "Why cases failed"), h("ul", { class: "changes" }, failures.map((each) => h("li", {},
-    h("span", { class: "chip bad" }, each.cases.toLocaleString("en")), h("span", { class: "grow" }, named(each.message || "without a finding", 300)), h("span", { class: "tool" }, named(each.code, 40)))))];
+  return [h("h2", {}, "Reasons of failures"), h("ul", { class: "changes" }, failures.map((each) => h("li", {},
+    h("span", { class: "chip bad" }, each.cases.toLocaleString("en")), h("span", { class: "grow" }, named(each.message || "no finding", 300)), h("span", { class: "tool" }, named(each.code, 40)))))];
 }
 
 function tableRow(place, each) {
@@ -81,9 +81,9 @@ class Cases {
   constructor(place, kind, status, page) {
     [this.#place, this.#kind, this.#status, this.#page, this.#failed] = [place, kind, status, page, place.state.counts.failed];
     this.about = h("section", { class: "card" });
-    this.filter = h("nav", { class: "row wrap", "aria-label": "Which cases" });
+    this.filter = h("nav", { class: "row wrap", "aria-label": "Filter by state" });
     [this.#list, this.#body] = FORMS[kind].list();
-    this.place = h("div", {}, waiting("Reading the cases…"));
+    this.place = h("div", {}, waiting("Loading the cases…"));
     this.pager = h("nav", { class: "row wrap", "aria-label": "Pages" });
     this.what = h("p", { class: "dim" });
     this.element = h("div", { class: "page wide" }, h("header", { class: "stack", style: { gap: "4px" } }, h("h1", {}, named(place.name, 80)), this.what),
@@ -107,7 +107,7 @@ class Cases {
     this.#keep(this.filter, [["all", "All", total], ...Object.entries(STATES).map(([name, [, word]]) => [name, word, counts[name]])].map(([name, word, count]) => [name, `${word} ${count.toLocaleString("en")}`]));
   }
 
-  // Links stay what they are while their figures change: whoever is at one with the keyboard stays there.
+  // Changes only the text of existing links, so that the keyboard focus stays.
   #keep(nav, wanted) {
     if (!nav.children.length) {
       nav.append(...wanted.map(([name]) => h("a", { class: "button", href: this.#place.address(this.#kind, name, 0), "aria-current": name === this.#status ? "true" : null })));
@@ -137,7 +137,7 @@ class Cases {
   #show({ total, cases }) {
     const make = FORMS[this.#kind].make;
     const same = cases.length === this.#shown.size && cases.every((each, at) => [...this.#shown.keys()][at] === each.number);
-    if (!cases.length) this.place.replaceChildren(empty("batch", "No such cases", "There is none in this state now."));
+    if (!cases.length) this.place.replaceChildren(empty("batch", "No cases", "No case is in this state now."));
     else if (!same || !this.#list.isConnected) {
       this.#shown = new Map(cases.map((each) => [each.number, { text: JSON.stringify(each), element: make(this.#place, each) }]));
       this.#body.replaceChildren(...[...this.#shown.values()].map((each) => each.element));
@@ -158,7 +158,7 @@ class Cases {
     const text = `${pages} ${this.#page} ${total}`;
     if (this.pager.dataset.of === text) return;
     this.pager.dataset.of = text;
-    this.pager.replaceChildren(link("Before", "back", this.#page - 1, this.#page > 0), h("span", { class: "dim" }, `Page ${this.#page + 1} of ${pages.toLocaleString("en")}`), link("After", "go", this.#page + 1, this.#page + 1 < pages));
+    this.pager.replaceChildren(link("Previous", "back", this.#page - 1, this.#page > 0), h("span", { class: "dim" }, `Page ${this.#page + 1} of ${pages.toLocaleString("en")}`), link("Next", "go", this.#page + 1, this.#page + 1 < pages));
   }
 
   end() {
@@ -169,7 +169,7 @@ class Cases {
   }
 }
 
-// A view of one kind: the list, or one case of it.
+// Returns a view of one kind, which shows the list or a single case.
 const viewOf = (kind) => (place, rest) => {
   const element = h("div", {});
   let shown = null;

@@ -1,4 +1,4 @@
-// The search for the commit that broke a check: what must hold, which scenes were looked at, and the guilty one.
+// The search for the commit that broke a check: the check, the scenes that were checked, and the result.
 
 import { act, get } from "./api.js";
 import { ago, button, h, icon, named, note, requestName } from "./dom.js";
@@ -6,12 +6,12 @@ import { ago, button, h, icon, named, note, requestName } from "./dom.js";
 const EXAMPLES = ["audit.errors == 0", '"Lamp" in scene.objects', 'scene.objects["Lamp"].location[2] > 0'];
 
 function guilty(place, { first_bad: bad, last_good: good, message, commits, rebuilds }) {
-  return h("section", { class: "guilty", "aria-label": "The commit that broke it" }, h("div", { class: "row wrap" }, icon("warn"), h("h3", { class: "grow" }, `Commit ${bad.number} is the first at which it does not hold`)),
+  return h("section", { class: "guilty", "aria-label": "The commit that broke it" }, h("div", { class: "row wrap" }, icon("warn"), h("h3", { class: "grow" }, `The check first fails at commit ${bad.number}`)),
     h("p", {}, h("span", { class: "mono" }, named(bad.tool, 60)), ` ${named(bad.operation_id, 80)}, request ${requestName(bad.request_id)}, ${ago(bad.timestamp)}`),
     message && h("p", {}, named(message, 400)),
     h("p", { class: "row wrap" }, h("a", { class: "button primary", href: place.address("history", bad.number) }, icon("go"), `Open commit ${bad.number}`),
       h("a", { class: "button", href: place.address("history", "compare", good.number, bad.number) }, icon("compare"), `Compare with commit ${good.number}`)),
-    h("p", { class: "dim" }, `${rebuilds} scenes of ${commits.toLocaleString("en")} were rebuilt.`));
+    h("p", { class: "dim" }, `Blendwright rebuilt ${rebuilds} of ${commits.toLocaleString("en")} scenes.`));
 }
 
 export function bisectCard(place) {
@@ -30,10 +30,10 @@ export function bisectCard(place) {
     begin.disabled = running || place.readOnly;
     if (!check.value) check.value = told.expect;
     const most = Math.ceil(Math.log2(Math.max(2, place.state.length))) + 1;
-    live.textContent = running ? `Looking at scene ${told.looked.length + 1} of at most ${most}…` : "";
+    live.textContent = running ? `Checking scene ${told.looked.length + 1} of at most ${most}…` : "";
     const seen = [...told.looked].sort((a, b) => a.commit - b.commit);
     result.replaceChildren(...[
-      seen.length && h("ol", { class: "looked", "aria-label": "Scenes that were looked at" }, seen.map((each) => {
+      seen.length && h("ol", { class: "looked", "aria-label": "Checked scenes" }, seen.map((each) => {
         const found = told.found?.first_bad.number === each.commit;
         return h("li", {}, h("a", { class: `chip ${each.holds ? "ok" : "bad"} ${found ? "found" : ""}`, href: place.address("history", each.commit), title: named(each.message ?? "", 300) },
           icon(each.holds ? "check" : "cross"), `#${each.commit} ${each.holds ? "holds" : "fails"}`));
@@ -53,8 +53,8 @@ export function bisectCard(place) {
     if (begun) show(begun);
   };
   const element = h("section", { class: "card" }, h("header", {}, icon("search"), h("h2", {}, "Find the commit that broke something")), h("form", { class: "inside stack", onsubmit: submit },
-    h("label", { class: "stack", style: { gap: "6px" } }, "What must hold", check),
-    h("p", { class: "dim" }, "An expression over ", h("code", {}, "scene"), " and ", h("code", {}, "audit"), ", such as ",
+    h("label", { class: "stack", style: { gap: "6px" } }, "Condition", check),
+    h("p", { class: "dim" }, "An expression that uses ", h("code", {}, "scene"), " or ", h("code", {}, "audit"), ", such as ",
       EXAMPLES.flatMap((each, at) => [at ? ", " : "", h("code", {}, each)]), "."),
     h("div", { class: "row wrap fields" }, h("label", {}, "It holds at", good), h("label", {}, "and fails at", bad), begin, stop), live, result));
   return { element, end: () => place.live.removeEventListener("bisect", told) };

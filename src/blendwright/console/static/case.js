@@ -1,4 +1,4 @@
-// One case of a batch: its parameters, what became of it, how long it took, and the files that it made.
+// One case of a batch: its parameters, its result, its times, and its files.
 
 import { get, raw, save } from "./api.js";
 import { ago, clock, duration, h, icon, named, note, pretty, shortHash, waiting } from "./dom.js";
@@ -11,10 +11,10 @@ const size = (bytes) => {
 };
 
 const filePath = (place, number, name) => `${place.path}/cases/${number}/files/${name.split("/").map(encodeURIComponent).join("/")}`;
-// So far outside of what is seen pictures are asked for.
+// The page loads pictures up to this far outside the visible area.
 const NEAR = "1250px 0px";
 
-// A picture that a case made, asked for when it comes into sight.
+// Returns an element that loads a case's picture when it becomes visible.
 export function casePicture(place, number, name, given) {
   const image = h("img", { ...given, decoding: "async", draggable: "false" });
   const show = async () => {
@@ -36,7 +36,7 @@ export function casePicture(place, number, name, given) {
 }
 
 function files(place, number, row) {
-  if (!row.files.length) return h("p", { class: "inside dim" }, "It made none.");
+  if (!row.files.length) return h("p", { class: "inside dim" }, "This case made no files.");
   return h("div", { class: "scroll-x", tabindex: 0, role: "region", "aria-label": "Files" }, h("table", {},
     h("thead", {}, h("tr", {}, ["File", "Size", "sha256"].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, row.files.map((file) => h("tr", {},
@@ -56,7 +56,7 @@ function times(row) {
 }
 
 export function caseView(place, number) {
-  const element = h("article", { class: "page wide" }, waiting("Reading the case…"));
+  const element = h("article", { class: "page wide" }, waiting("Loading the case…"));
   const [total, finished] = [Object.values(place.state.counts).reduce((sum, each) => sum + each, 0), ["done", "failed"]];
   let [ended, seen] = [false, ""];
 
@@ -77,27 +77,27 @@ export function caseView(place, number) {
     const facts = [
       found.source && ["Row", named(found.source, 120)],
       row?.scene_hash && ["Scene", h("span", { class: "mono", title: row.scene_hash }, shortHash(row.scene_hash))],
-      row && ["Operations", `${row.operations}, of which ${row.reused} were there already`],
+      row && ["Operations", `${row.operations}, ${row.reused} of them reused`],
       found.attempts > 0 && ["Attempts", String(found.attempts)],
-      found.worker && ["Lane", named(found.worker, 80)],
-      row?.finished && ["Ended", `${clock(row.finished)} (${ago(row.finished)})`],
-      row?.memory_mb > 0 && ["Memory of the lane", `${row.memory_mb} MB`],
-      row?.location && [place.engine ? "Place" : "Directory", h("span", { class: "mono" }, named(row.location, 240))],
-      place.state.keep && place.state.keep !== "drop" && row?.location && !place.engine && ["Its workspace", h("code", {}, named(`blendwright ui ${row.location}/workspace`, 300))],
+      found.worker && ["Worker process", named(found.worker, 80)],
+      row?.finished && ["Finished", `${clock(row.finished)} (${ago(row.finished)})`],
+      row?.memory_mb > 0 && ["Memory", `${row.memory_mb} MB`],
+      row?.location && [place.engine ? "Location" : "Directory", h("span", { class: "mono" }, named(row.location, 240))],
+      place.state.keep && place.state.keep !== "drop" && row?.location && !place.engine && ["Workspace", h("code", {}, named(`blendwright ui ${row.location}/workspace`, 300))],
       ["Key", h("span", { class: "mono", title: found.key }, found.key.slice(0, 16))],
     ].filter(Boolean);
     const step = (label, symbol, to, on) => on && h("a", { class: "button quiet icon-only", href: place.address("cases", "case", to), title: label }, icon(symbol), h("span", { class: "visually-hidden" }, label));
     element.replaceChildren(
       h("header", { class: "row wrap" }, h("a", { class: "button quiet", href: place.address("cases") }, icon("back"), "All cases"),
         h("h1", {}, `Case ${String(number).padStart(6, "0")}`), h("span", { class: `chip ${tone}` }, word), h("span", { class: "grow" }),
-        step("The case before", "back", number - 1, number > 0), step("The case after", "go", number + 1, number + 1 < total)),
+        step("Previous case", "back", number - 1, number > 0), step("Next case", "go", number + 1, number + 1 < total)),
       ...(row?.findings ?? []).map((finding) => note("bad", `${finding.code}: ${finding.message}${finding.pointer ? ` (${finding.pointer})` : ""}`, finding.cure)),
       h("div", { class: "columns" },
         h("div", { class: "stack" },
           row?.picture && h("div", { class: "figure" }, h("div", { class: "picture" }, casePicture(place, number, row.picture, { alt: `The picture of case ${number}` }))),
           h("section", { class: "card" }, h("header", {}, h("h2", {}, "Parameters")), h("div", { class: "inside" }, h("pre", { class: "code wrapped", tabindex: 0 }, pretty(found.params)))),
           row && h("section", { class: "card" }, h("header", {}, h("h2", {}, "Files")), files(place, number, row),
-            row.files.length > 0 && !row.has_files && h("p", { class: "inside dim" }, "This machine cannot read them: see where they lie."))),
+            row.files.length > 0 && !row.has_files && h("p", { class: "inside dim" }, "This machine cannot read the files. See their location."))),
         h("div", { class: "stack" },
           h("section", { class: "card" }, h("header", {}, h("h2", {}, "About")), h("div", { class: "inside" }, h("dl", { class: "facts" }, facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))),
           row && h("section", { class: "card" }, h("header", {}, h("h2", {}, "Times")), h("div", { class: "inside" }, times(row))))));

@@ -1,11 +1,11 @@
-// One commit: its picture, who asked for it, what it changed, and what can be done from there.
+// One commit: its picture, its author, its changes, and actions that start from it.
 
 import { act, get, save } from "./api.js";
 import { ago, ask, button, clock, h, icon, named, note, pretty, requestName, shortHash, waiting } from "./dom.js";
 import { author, title, WHO } from "./history.js";
 
 const KINDS = { created: "ok", changed: "info", removed: "bad", renamed: "info" };
-const MOST_CHANGES = 60;
+const MAX_CHANGES = 60;
 
 function actions(place, commit) {
   const number = commit.number;
@@ -30,21 +30,21 @@ function actions(place, commit) {
   }
   const link = (label, symbol, href, more = {}) => h("a", { class: "button", href, ...more }, icon(symbol), label);
   list.push(link("Open in 3D", "scene", place.address("scene", number)));
-  if (commit.parent !== null) list.push(link("Compare", "compare", place.address("history", "compare", commit.parent, number), { title: "With the commit before it" }));
+  if (commit.parent !== null) list.push(link("Compare", "compare", place.address("history", "compare", commit.parent, number), { title: "Compare with the previous commit" }));
   if (head && number !== head) list.push(link("With HEAD", "compare", place.address("history", "compare", Math.min(number, head), Math.max(number, head)), { title: "Compare with the scene of HEAD" }));
   const tagged = button("Tag", "tag", async () => {
-    const name = await ask("Name this commit", `Commit ${number} can then be found by its name.`, { field: "Name", action: "Tag" });
+    const name = await ask("Name this commit", `The name becomes a tag of commit ${number}.`, { field: "Name", action: "Tag" });
     if (name) await busy(tagged)("tags", { name, number }, `Commit ${number} is “${named(name, 60)}”`);
   }, { disabled: off });
   const branched = button("Branch", "fork", async () => {
-    const name = await ask("Start a branch here", `HEAD goes to commit ${number}, and what is done from there on is on the branch.`, { field: "Name", action: "Start" });
+    const name = await ask("Start a branch here", `HEAD moves to commit ${number}, and later commits belong to the new branch.`, { field: "Name", action: "Start" });
     if (name) await busy(branched)("branches", { name, create_at: number }, `On the new branch “${named(name, 60)}”`);
   }, { disabled: off });
   const forked = button("Fork", "workspace", async () => {
-    const name = await ask("Fork into a new workspace", `A directory of this name, beside this workspace, begins with the scene of commit ${number}.`, { field: "Directory", action: "Fork" });
+    const name = await ask("Fork into a new workspace", `Creates a directory next to this workspace that starts with the scene of commit ${number}.`, { field: "Directory", action: "Fork" });
     if (!name) return;
     forked.classList.add("busy");
-    const made = await act(`${place.path}/forks`, { name, number }, ({ workspace }) => `${named(workspace.name, 60)} is a workspace now`);
+    const made = await act(`${place.path}/forks`, { name, number }, ({ workspace }) => `Created workspace ${named(workspace.name, 60)}`);
     forked.classList.remove("busy");
     if (made) place.opened(made.workspace);
   }, { disabled: off });
@@ -64,15 +64,15 @@ function saved(place, number, kind, title) {
 
 function changeList(changes) {
   const told = changes.filter((each) => each.kind !== "member");
-  if (!told.length) return h("p", { class: "dim" }, "Nothing in the scene was made, changed or removed.");
+  if (!told.length) return h("p", { class: "dim" }, "This commit did not change the scene.");
   return h("ul", { class: "changes" },
-    told.slice(0, MOST_CHANGES).map((each) => h("li", {}, h("span", { class: `chip ${KINDS[each.change] ?? ""}` }, named(each.change, 20)),
+    told.slice(0, MAX_CHANGES).map((each) => h("li", {}, h("span", { class: `chip ${KINDS[each.change] ?? ""}` }, named(each.change, 20)),
       h("span", { class: "clip" }, named(each.name)), h("span", { class: "dim tool" }, named(each.kind, 30)))),
-    told.length > MOST_CHANGES && h("li", { class: "dim" }, `and ${told.length - MOST_CHANGES} more`));
+    told.length > MAX_CHANGES && h("li", { class: "dim" }, `and ${told.length - MAX_CHANGES} more`));
 }
 
 export function commitView(place, pictures, number) {
-  const element = h("article", { class: "padded" }, waiting("Reading the commit…"));
+  const element = h("article", { class: "padded" }, waiting("Loading the commit…"));
   let ended = false;
 
   const load = async () => {
@@ -90,7 +90,7 @@ export function commitView(place, pictures, number) {
     const large = pictures.element(commit, "large");
     const { who } = details;
     const facts = [
-      ["Asked by", h("span", { class: "row" }, icon(WHO[who.by]), author(who))],
+      ["Author", h("span", { class: "row" }, icon(WHO[who.by]), author(who))],
       details.asked && ["Request", named(details.asked, 240)],
       ["Request id", h("span", { class: "mono", title: named(details.request_id, 200) }, requestName(details.request_id))],
       ["Operation", h("span", { class: "mono" }, named(details.operation_id))],
@@ -111,7 +111,7 @@ export function commitView(place, pictures, number) {
         h("div", { class: "figure" }, large.frame),
         h("div", { class: "stack" },
           h("section", { class: "card" }, h("header", {}, h("h2", {}, "About")), h("div", { class: "inside" }, h("dl", { class: "facts" }, facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))),
-          h("section", { class: "card" }, h("header", {}, h("h2", {}, "What changed")), h("div", { class: "inside" }, changeList(receipt.changes ?? []))))),
+          h("section", { class: "card" }, h("header", {}, h("h2", {}, "Changes")), h("div", { class: "inside" }, changeList(receipt.changes ?? []))))),
       h("section", { class: "card" }, h("div", { class: "inside" },
         h("details", { open: true }, h("summary", {}, "Arguments"), h("pre", { class: "code", tabindex: 0 }, pretty(details.args))),
         h("details", {}, h("summary", {}, "Receipt"), h("pre", { class: "code", tabindex: 0 }, pretty(receipt))))));

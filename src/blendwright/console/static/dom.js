@@ -1,4 +1,4 @@
-// Elements from code. Text is only ever text: nothing here, and nothing in this page, makes markup of what it is given.
+// Functions that create elements. Text stays text: no code of this page turns it into markup.
 
 const ICONS = {
   history: "M3 12a9 9 0 1 0 3-6.7M3 4v4h4M12 7v5l3 2",
@@ -34,7 +34,7 @@ export function icon(name) {
   return svg;
 }
 
-// h("p", { class: "dim", onclick: … }, "text", element). A property that is null or false is left out.
+// h("p", { class: "dim", onclick: … }, "text", element). Properties that are null or false are omitted.
 export function h(tag, given = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(given)) {
@@ -55,20 +55,20 @@ export function button(label, symbol, onclick, more = {}) {
   return h("button", { type: "button", title: only ? label : null, ...rest, class: kind, onclick }, ...shown);
 }
 
-// Signs that nobody sees, or that turn the direction of writing, as their numbers.
+// Characters that are invisible or change the writing direction. The page shows them as their code points.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u034F\u115F\u1160\u17B4\u17B5\u2800\u3164\uFFA0\uFE00-\uFE0F\u180B-\u180F]|[\p{Zs}--[ ]]/gv;
 export function visible(text, keep = "") {
-  return String(text).replace(UNSEEN, (sign) => (keep.includes(sign) ? sign : `\\u{${sign.codePointAt(0).toString(16)}}`));
+  return String(text).replace(UNSEEN, (character) => (keep.includes(character) ? character : `\\u{${character.codePointAt(0).toString(16)}}`));
 }
 
 const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-// A name of something, as it can be shown in a line.
+// Returns a name, shortened for display in one line.
 export function named(text, most = 120) {
   return visible(shortened(String(text), most));
 }
 
-// The id of a request; one that was made of a hash says no more by being long.
+// Returns the id of a request for display. An id that is a hash is shortened.
 export function requestName(id) {
   return /^[0-9a-f]{64}$/.test(id) ? `program ${id.slice(0, 10)}` : /^[0-9a-f]{32}$/.test(id) ? `call ${id.slice(0, 10)}` : named(id, 80);
 }
@@ -77,7 +77,7 @@ export function pretty(value) {
   return visible(JSON.stringify(value, null, 2), "\n");
 }
 
-// Text with what was escaped in it made to stand out.
+// Returns text with its escaped characters highlighted.
 export function escaped(text) {
   return text.split(/(\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|u\{[0-9a-f]+\}))/).map((part, at) =>
     at % 2 ? h("span", { class: "escape" }, part) : part);
@@ -117,7 +117,7 @@ export function toast(kind, message, cure = null) {
   setTimeout(() => shown.remove(), kind === "bad" ? 15000 : 5000);
 }
 
-// A question in a dialog; resolves to what was entered, or null.
+// Asks a question in a dialog. Resolves to the entered text, or to null if the user cancels.
 export function ask(title, text, { field = null, action = "OK" } = {}) {
   return new Promise((resolve) => {
     const input = field && h("input", { class: "field", "aria-label": field, maxlength: 100, required: true, autocomplete: "off" });

@@ -1,5 +1,4 @@
-// Reads a GLB file: its meshes, materials and images, with the transforms of nodes worked out. Fetches nothing: what a file refers to
-// outside of itself is left out.
+// A reader for GLB files: meshes, materials and images, with the nodes' transforms applied. It ignores references to other files.
 
 const COMPONENTS = {
   5120: [Int8Array, 127], 5121: [Uint8Array, 255], 5122: [Int16Array, 32767], 5123: [Uint16Array, 65535], 5125: [Uint32Array, 0],
@@ -46,16 +45,16 @@ class Reader {
 
   view(index) {
     const view = this.json.bufferViews?.[index];
-    if (!view || view.buffer !== 0) throw new Error("the GLB names a buffer that it does not hold");
+    if (!view || view.buffer !== 0) throw new Error("the GLB refers to a buffer that it does not contain");
     const start = view.byteOffset ?? 0;
-    if (start + view.byteLength > this.binary.byteLength) throw new Error("the GLB is cut short");
+    if (start + view.byteLength > this.binary.byteLength) throw new Error("the GLB is truncated");
     return { bytes: this.binary.subarray(start, start + view.byteLength), stride: view.byteStride };
   }
 
-  // The values of an accessor, tightly packed: floats, or whole numbers for indices.
+  // Returns the values of an accessor without gaps: floats, or integers for indices.
   values(index, asIndices = false) {
     const accessor = this.json.accessors?.[index];
-    if (!accessor) throw new Error("the GLB names values that it does not hold");
+    if (!accessor) throw new Error("the GLB refers to values that it does not contain");
     const [Kind, most] = COMPONENTS[accessor.componentType];
     const size = SIZES[accessor.type];
     const total = accessor.count * size;
@@ -80,7 +79,7 @@ class Reader {
   #copy(bytes, stride, offset, Kind, size, count, scale, out) {
     const width = Kind.BYTES_PER_ELEMENT;
     const step = stride || width * size;
-    if (offset + step * (count - 1) + width * size > bytes.byteLength) throw new Error("the GLB is cut short");
+    if (offset + step * (count - 1) + width * size > bytes.byteLength) throw new Error("the GLB is truncated");
     const start = bytes.byteOffset + offset;
     if (step === width * size && start % width === 0) {
       const source = new Kind(bytes.buffer, start, count * size);
@@ -136,7 +135,7 @@ function parts(bytes) {
   return { json, binary };
 }
 
-// What is drawn, in world space: one entry for each primitive of each node. `name` is that of the object. `cameras` are matrices.
+// Returns everything to draw, in world space: one entry per primitive and node, with the object's name. `cameras` are matrices.
 export function readGlb(source) {
   const bytes = source instanceof Uint8Array ? source : new Uint8Array(source);
   const { json, binary } = parts(bytes);
@@ -172,7 +171,7 @@ export function readGlb(source) {
     const matrix = multiply(parent, composed(node));
     if (node.camera !== undefined) cameras.push(matrix);
     if (node.mesh !== undefined) {
-      // A mesh with bones stands where its bones are, wherever its node is.
+      // The bones determine the position of a skinned mesh; its node has no effect.
       const place = node.skin === undefined ? matrix : IDENTITY;
       json.meshes[node.mesh].primitives.forEach((primitive, at) => {
         if (primitive.attributes?.POSITION === undefined) return;

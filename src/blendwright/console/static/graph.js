@@ -1,5 +1,5 @@
-// The graph of a plan, drawn on a canvas: what waits for what, and how far it is. A change costs one drawing in the next frame, however many
-// operations it is about. The list beside it says the same to whoever cannot see or point.
+// The graph of a plan on a canvas, with dependencies and progress. All changes within a frame cost one drawing. The list of operations
+// next to it contains the same information for assistive technology.
 
 const [WIDE, TALL, ACROSS, DOWN] = [152, 34, 56, 10];
 const TEXT_FROM = 0.55;
@@ -8,7 +8,7 @@ const TONES = {
   rolled_back: "--warn", skipped: "--warn",
 };
 
-// Columns by the longest way to each operation; in a column those come near to what they wait for.
+// The layout: an operation's column is the length of the longest path to it; within a column, operations are near their dependencies.
 export function layout(operations, shape = 1) {
   const at = new Map(operations.map((each, index) => [each.id, index]));
   const waits = operations.map((each) => [...new Set([...each.depends_on, ...Object.keys(each.implied ?? {})])].map((id) => at.get(id)).filter((index) => index !== undefined));
@@ -25,7 +25,7 @@ export function layout(operations, shape = 1) {
     column.sort((a, b) => middle(a) - middle(b) || a - b);
     column.forEach((index, place) => { row[index] = place; });
   }
-  // A long column is folded into several beside each other, so that all of it has the shape of where it is drawn.
+  // Splits long columns into adjacent ones, so that the graph fits the shape of its area.
   const tallest = Math.max(...columns.map((column) => column?.length ?? 0), 1);
   const most = Math.max(8, Math.ceil(Math.sqrt((operations.length * (WIDE + ACROSS)) / (TALL + DOWN) / shape)));
   let left = 0;
@@ -50,7 +50,7 @@ export class PlanGraph extends EventTarget {
     super();
     this.#canvas = document.createElement("canvas");
     this.#canvas.setAttribute("role", "img");
-    this.#canvas.setAttribute("aria-label", "The graph of the plan. The list of operations says the same.");
+    this.#canvas.setAttribute("aria-label", "The graph of the plan. The list of operations contains the same information.");
     this.#context = this.#canvas.getContext("2d");
     this.#watch = new ResizeObserver(() => (this.#fitted ? this.fit() : this.refresh()));
     this.#watch.observe(this.#canvas);
@@ -67,7 +67,7 @@ export class PlanGraph extends EventTarget {
     this.fit();
   }
 
-  // Which one stands out.
+  // Selects an operation.
   select(index, follow = false) {
     this.#selected = index;
     const place = this.#layout.places[index];
@@ -131,7 +131,7 @@ export class PlanGraph extends EventTarget {
     if (!width || !height) return;
     if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
     if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
-    // The colours are formulas of two themes: they are worked out by an element once, and kept.
+    // The colours are CSS expressions for two themes. An element evaluates each one once.
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     context.translate(this.#x, this.#y);

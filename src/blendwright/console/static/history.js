@@ -1,4 +1,4 @@
-// The history of a workspace: every commit as a row, of which only those in sight exist; beside it the one that was chosen, or two compared.
+// The history of a workspace: a list of commits, of which only the visible rows exist, next to the selected commit or a comparison.
 
 import { act, get } from "./api.js";
 import { commitView } from "./commit.js";
@@ -9,14 +9,14 @@ import { Pictures } from "./pictures.js";
 const ROW = 76;
 const PAGE = 50;
 const AROUND = 4;
-// A list that flies by asks for no pictures.
+// The list requests pictures only after it has not moved for this time.
 const STILL_MS = 160;
 
 export const commitsPath = (path, page = 0, all = false) => `${path}/commits?offset=${page * PAGE}&limit=${PAGE}&all=${all ? 1 : 0}`;
 
 export const WHO = { model: "model", person: "person", code: "code", file: "workspace" };
 
-// Who is behind a commit, in words.
+// Returns the author of a commit in words.
 export function author(who) {
   if (who.by === "person") return "a person";
   if (who.by === "file") return "the workspace";
@@ -86,7 +86,7 @@ class Commits {
     this.#name();
   }
 
-  // Those in sight, from the oldest: a Blender that is at one of them gets to the next by what was done between.
+  // Requests the pictures of visible commits, oldest first, because a Blender gets from one to the next by running the commits between.
   #want() {
     const top = this.element.scrollTop;
     const shown = [...this.#rows].filter(([at]) => at * ROW > top - ROW && at * ROW < top + this.element.clientHeight);
@@ -129,7 +129,7 @@ class Commits {
       h("div", { class: "title" }, h("strong", { class: "clip" }, title(commit)), h("span", { class: "number" }, `#${commit.number}`)),
       h("div", { class: "meta" }, h("span", { class: "tool clip" }, named(commit.tool, 60))),
       h("div", { class: "meta" }, icon(WHO[who.by]), h("span", { class: "clip grow" }, `${author(who)} · ${ago(commit.time)}`),
-        commit.head && h("span", { class: "chip accent" }, "HEAD"), !commit.current && h("span", { class: "chip" }, "other line"),
+        commit.head && h("span", { class: "chip accent" }, "HEAD"), !commit.current && h("span", { class: "chip" }, "other branch"),
         commit.branches.slice(0, 2).map((name) => h("span", { class: "chip ok" }, named(name, 24))),
         commit.tags.slice(0, 2).map((tag) => h("span", { class: "chip info" }, named(tag, 24))))));
     this.#rows.set(at, { element, commit, picture });
@@ -169,11 +169,11 @@ export function historyView(place, rest) {
   const content = h("div", { class: "content" });
   const commits = new Commits(place, pictures, (number) => place.go("history", number));
   const count = h("span", { class: "dim grow" });
-  const all = button("All lines", null, () => {
+  const all = button("All branches", null, () => {
     commits.all = !commits.all;
     all.setAttribute("aria-pressed", commits.all);
     told();
-  }, { "aria-pressed": "false", title: "Also commits that do not lie before HEAD" });
+  }, { "aria-pressed": "false", title: "Also show commits that are not ancestors of HEAD" });
   const branch = h("select", { class: "field", "aria-label": "Branch", onchange: async () => {
     await act(`${place.path}/branches`, { name: branch.value }, (moved) => `On ${named(moved.branch, 60)}, at commit ${moved.head}`);
     told();
@@ -197,7 +197,7 @@ export function historyView(place, rest) {
     else {
       const number = Number(first) || place.state.head;
       commits.choose(number);
-      shown = number ? commitView(place, pictures, number) : { element: empty("history", "Nothing has happened here yet", "Run a plan, and it appears in this moment.") };
+      shown = number ? commitView(place, pictures, number) : { element: empty("history", "No commits yet", "Run a plan. Its commits appear here immediately.") };
     }
     content.replaceChildren(shown.element);
     content.scrollTop = 0;

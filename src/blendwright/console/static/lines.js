@@ -1,4 +1,4 @@
-// The lines of a workspace: two of them merged, or what is in the way; and the commit that broke a check.
+// The branches of a workspace: merging two of them, with the conflicts, and the search for the commit that broke a check.
 
 import { act, get } from "./api.js";
 import { bisectCard } from "./bisect.js";
@@ -14,15 +14,15 @@ function taken(place, plan) {
 }
 
 function verdict(place, plan) {
-  if (plan.kind === "up_to_date") return [note("ok", `Everything of ${named(plan.source, 60)} is there already.`)];
+  if (plan.kind === "up_to_date") return [note("ok", `${named(plan.source, 60)} is already merged.`)];
   if (plan.findings.length) {
-    return [h("h3", {}, "It cannot be merged as it is"), ...plan.findings.map((finding) => note("bad", finding.message, finding.cure)),
-      h("p", { class: "row wrap" }, "Look at both:", plan.conflicts.slice(0, 5).map((each) => {
+    return [h("h3", {}, "This merge is not possible"), ...plan.findings.map((finding) => note("bad", finding.message, finding.cure)),
+      h("p", { class: "row wrap" }, "Compare the conflicting commits:", plan.conflicts.slice(0, 5).map((each) => {
         const [first, last] = [each.ours.commit, each.theirs.commit].sort((a, b) => a - b);
         return h("a", { class: "button", href: place.address("history", "compare", first, last) }, icon("compare"), `#${first} and #${last}`);
       }))];
   }
-  const how = plan.kind === "fast_forward" ? "The line simply goes on to there" : "They are run again on top, all of them or none. Pressing Merge allows them, deletions too";
+  const how = plan.kind === "fast_forward" ? "The branch only moves forward to there" : "They run again on top, all or none. Pressing Merge approves them, including deletions";
   return [note("info", `${plural(plan.total, "commit")} since commit ${plan.base}. ${how}.`), taken(place, plan)];
 }
 
@@ -35,7 +35,7 @@ function mergeCard(place) {
     seen.replaceChildren(waiting("Rehearsing the merge on a copy, then running it…"));
     const done = await act(`${place.path}/merge`, { source: source.value, into: into.value }, (merged) => (merged.ok ? `Merged: HEAD is at commit ${merged.head}` : null));
     await look();
-    if (done && !done.ok) seen.prepend(note("bad", "Nothing was merged.", "The scene is as it was."), ...done.findings.map((finding) => note("bad", finding.message, finding.cure)));
+    if (done && !done.ok) seen.prepend(note("bad", "The merge failed.", "The scene is unchanged."), ...done.findings.map((finding) => note("bad", finding.message, finding.cure)));
   }, { class: "primary", disabled: true });
   let asked = 0;
   let names = "";
@@ -44,7 +44,7 @@ function mergeCard(place) {
     const mine = ++asked;
     press.disabled = true;
     if (!source.value || source.value === into.value) {
-      seen.replaceChildren(h("p", { class: "dim" }, place.state.branches.length > 1 ? "Choose two different lines." : "There is one line. Start another at a commit of the history: Branch."));
+      seen.replaceChildren(h("p", { class: "dim" }, place.state.branches.length > 1 ? "Choose two different branches." : "There is only one branch. Start another one with Branch at a commit of the history."));
       return;
     }
     try {
@@ -72,15 +72,15 @@ function mergeCard(place) {
     look();
   };
   tell();
-  return { tell, element: h("section", { class: "card" }, h("header", {}, icon("merge"), h("h2", {}, "Merge two lines")), h("div", { class: "inside stack" },
+  return { tell, element: h("section", { class: "card" }, h("header", {}, icon("merge"), h("h2", {}, "Merge two branches")), h("div", { class: "inside stack" },
     h("div", { class: "row wrap fields" }, h("label", {}, "From", source), h("label", {}, "Into", into), press), seen)) };
 }
 
 export function lines(place) {
   const merge = mergeCard(place);
   const bisect = bisectCard(place);
-  const element = h("div", { class: "page" }, h("header", { class: "stack", style: { gap: "4px" } }, h("h1", {}, "Lines"),
-    h("p", { class: "dim" }, "Branches are brought together where their work touches different things, and the history is searched for what broke something.")), merge.element, bisect.element);
+  const element = h("div", { class: "page" }, h("header", { class: "stack", style: { gap: "4px" } }, h("h1", {}, "Branches"),
+    h("p", { class: "dim" }, "Merge branches whose work does not conflict, and search the history for the commit that broke something.")), merge.element, bisect.element);
   const changed = () => merge.tell();
   place.live.addEventListener("changes", changed);
   return { element, show() {}, end() {

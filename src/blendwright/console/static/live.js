@@ -1,4 +1,4 @@
-// What happens in a workspace or batch while the page is open. Many events in one frame are told at once, in the next one.
+// Live events of a workspace or batch. All events of one frame are delivered together in the next frame.
 
 import { raw } from "./api.js";
 
@@ -7,7 +7,7 @@ const AGAIN_MS = 1000;
 export class Live extends EventTarget {
   #path; #together; #ended = new AbortController(); #changes = []; #pictures = []; #waits = false;
 
-  // `together` makes one of several changes that come in one frame.
+  // `together` combines several changes of one frame.
   constructor(path, together) {
     super();
     [this.#path, this.#together, this.connected] = [path, together, false];
@@ -18,7 +18,7 @@ export class Live extends EventTarget {
     this.#ended.abort();
   }
 
-  // The stream of the server, again and again: an EventSource could not say which tab it is for.
+  // Reads the server's stream and reconnects when it ends. An EventSource could not send the key of this tab.
   async #follow() {
     const { signal } = this.#ended;
     while (!signal.aborted) {
@@ -28,7 +28,7 @@ export class Live extends EventTarget {
         this.#tell("open");
         await this.#read(body.pipeThrough(new TextDecoderStream()).getReader());
       } catch {
-        // it is asked for again
+        // the loop connects again
       }
       this.connected = false;
       if (signal.aborted) return;
@@ -37,7 +37,7 @@ export class Live extends EventTarget {
     }
   }
 
-  // Blocks of lines with an empty line behind each; one that only says that somebody is there has no event.
+  // Parses blocks of lines that end with an empty line. A heartbeat has no event.
   async #read(reader) {
     let begun = "";
     for (let { value, done } = await reader.read(); !done; { value, done } = await reader.read()) {

@@ -1,4 +1,4 @@
-// Small pictures of scenes. They are made when somebody looks: what is not there yet is shown as soon as the server says that it is.
+// Small pictures of scenes, rendered on demand. The page shows a picture as soon as the server announces it.
 
 import { raw } from "./api.js";
 import { h, icon } from "./dom.js";
@@ -16,7 +16,7 @@ export class Pictures {
     place.live.addEventListener("picture", this.ready);
   }
 
-  // An element that shows the scene of a commit.
+  // Returns an element that shows the scene of a commit.
   element(commit, size = "small") {
     const frame = h("div", { class: `picture ${size}` }, icon("scene"));
     const key = `${commit.hash} ${size}`;
@@ -46,7 +46,7 @@ export class Pictures {
       this.#show(wanted, address);
       this.#show(shown, address);
     } catch {
-      this.#wanted.delete(shown.key); // asked for again when somebody looks again
+      this.#wanted.delete(shown.key); // the page requests it again when it becomes visible
     }
   }
 

@@ -1,13 +1,13 @@
-// Plans that ran or are running: the list of them, the graph of one, and what became of each operation.
+// Runs of plans: their list, the graph of one plan, and the result of each operation.
 
 import { act, get } from "./api.js";
 import { ago, button, duration, empty, h, icon, named, note, plural, pretty, requestName, visible, waiting } from "./dom.js";
 import { PlanGraph } from "./graph.js";
 
-const STATES = { running: ["running", "accent"], succeeded: ["succeeded", "ok"], failed: ["failed", "bad"], partial: ["partial", "warn"], refused: ["refused", "bad"], rolled_back: ["rolled back", "warn"], broken_off: ["broken off", "bad"] };
+const STATES = { running: ["running", "accent"], succeeded: ["succeeded", "ok"], failed: ["failed", "bad"], partial: ["partial", "warn"], refused: ["refused", "bad"], rolled_back: ["rolled back", "warn"], broken_off: ["interrupted", "bad"] };
 const WORDS = { waiting: "waiting", running: "running", succeeded: "done", skipped_idempotent: "done before", failed: "failed", refused: "refused", rolled_back: "rolled back", skipped: "not run" };
-const ACTIONS = { retry: "is tried again as it is", replace_args: "needs other arguments", drop: "is left out", insert_precondition: "needs something before it" };
-const MOST_LISTED = 300;
+const ACTIONS = { retry: "runs again unchanged", replace_args: "needs other arguments", drop: "is removed", insert_precondition: "needs another operation before it" };
+const MAX_LISTED = 300;
 
 const chip = (state) => h("span", { class: `chip ${STATES[state]?.[1] ?? ""}` }, STATES[state]?.[0] ?? named(state, 20));
 
@@ -30,7 +30,7 @@ class RunView {
     this.#place = place;
     this.#id = id;
     this.#onended = onended;
-    this.element = h("div", { class: "padded" }, waiting("Reading the run…"));
+    this.element = h("div", { class: "padded" }, waiting("Loading the run…"));
     this.#graph.addEventListener("pick", ({ detail }) => this.select(detail));
     this.load();
   }
@@ -54,7 +54,7 @@ class RunView {
     this.#graph.themed();
   }
 
-  // New records of the audit: only what changed is touched, and the graph is drawn once.
+  // Applies new audit records. It updates only changed operations and draws the graph once.
   told({ records, runs }) {
     if (!this.#run) return;
     let changed = false;
@@ -76,7 +76,7 @@ class RunView {
     }
   }
 
-  // Operations run in their order: the first one of which nothing is known is the one at work.
+  // Marks the running operation. Operations run in order, so it is the first one without a result.
   #next() {
     const { operations, state } = this.#run;
     while (this.#at < operations.length && !["waiting", "running"].includes(operations[this.#at].status)) this.#at++;
@@ -104,7 +104,7 @@ class RunView {
     this.#index = new Map(run.operations.map((each, at) => [each.id, at]));
     this.#meter = h("div", { class: "meter", role: "progressbar", "aria-label": "Operations done", "aria-valuemin": 0, "aria-valuemax": run.operations.length });
     this.#left = h("span", { class: "dim" });
-    const tools = h("div", { class: "tools" }, button("Zoom in", "plus", () => this.#graph.zoom(1.3), { only: true }), button("Zoom out", "minus", () => this.#graph.zoom(1 / 1.3), { only: true }), button("Show all of it", "frame", () => this.#graph.fit(), { only: true }));
+    const tools = h("div", { class: "tools" }, button("Zoom in", "plus", () => this.#graph.zoom(1.3), { only: true }), button("Zoom out", "minus", () => this.#graph.zoom(1 / 1.3), { only: true }), button("Show everything", "frame", () => this.#graph.fit(), { only: true }));
     const legend = h("div", { class: "legend" }, Object.entries({ waiting: "waiting", running: "running", succeeded: "done", failed: "failed", skipped: "not run or rolled back" }).map(([state, word]) => h("span", {}, h("i", { class: `tone-${state}` }), word)));
     this.element.className = "plan";
     this.element.replaceChildren(
@@ -119,12 +119,12 @@ class RunView {
     const failed = run.operations.findIndex((each) => each.findings?.length);
     if (before && this.#selected >= 0) this.select(this.#selected);
     else if (failed >= 0) this.select(failed);
-    else this.#details.replaceChildren(h("p", { class: "dim" }, "Choose an operation in the graph or in the list."));
+    else this.#details.replaceChildren(h("p", { class: "dim" }, "Select an operation in the graph or in the list."));
   }
 
   #side(run) {
     this.#rows = [];
-    const listed = run.operations.slice(0, MOST_LISTED).map((each, at) => {
+    const listed = run.operations.slice(0, MAX_LISTED).map((each, at) => {
       const row = h("button", { class: "operation", type: "button", "aria-pressed": "false", onclick: () => this.select(at) },
         h("i", { class: `tone-${each.status}` }), h("span", { class: "clip grow" }, each.short), h("span", { class: "dim tool" }, WORDS[each.status] ?? each.status));
       this.#rows[at] = row;
@@ -132,7 +132,7 @@ class RunView {
     });
     const parts = [this.#repair(run), this.#details, this.#program(run),
       h("section", {}, h("h2", {}, plural(run.operations.length, "operation")), h("div", { class: "operations" }, listed,
-        run.operations.length > MOST_LISTED && h("p", { class: "dim" }, `and ${run.operations.length - MOST_LISTED} more in the graph`)))];
+        run.operations.length > MAX_LISTED && h("p", { class: "dim" }, `and ${run.operations.length - MAX_LISTED} more in the graph`)))];
     return h("aside", { class: "plan-side", "aria-label": "Operations", tabindex: 0 }, parts.filter(Boolean));
   }
 
@@ -145,7 +145,7 @@ class RunView {
       return h("button", { type: "button", tabindex: made === undefined ? -1 : 0, onclick: () => made !== undefined && this.select(made) },
         h("span", { class: "n" }, String(at + 1)), h("span", { class: made === undefined ? "mark" : `mark tone-${run.operations[made].status}` }), h("span", {}, visible(text, "\t")));
     });
-    return h("section", {}, h("h2", {}, "Program"), h("p", { class: "dim" }, "A dot marks a line that made operations."), h("div", { class: "source" }, this.#lines));
+    return h("section", {}, h("h2", {}, "Program"), h("p", { class: "dim" }, "A dot marks a line that created operations."), h("div", { class: "source" }, this.#lines));
   }
 
   #repair(run) {
@@ -170,12 +170,12 @@ class RunView {
         }
       }
       again.disabled = true;
-      const answer = await act(`${this.#place.path}/runs/${run.id}/again`, { changes }, "The plan runs again. What is done already is not done twice.");
+      const answer = await act(`${this.#place.path}/runs/${run.id}/again`, { changes }, "The plan runs again. Finished operations do not run twice.");
       again.disabled = false;
       if (answer) this.#onended(true);
     }, { class: "primary", disabled: this.#place.readOnly || !run.repeatable });
-    return h("section", {}, h("h2", {}, run.repair.length ? "Repair" : "What is wrong"), ...findingsOf(run.findings), h("ul", { class: "stack" }, entries), run.repair.length ? h("div", {}, again) : null,
-      !run.repeatable && run.repair.length ? h("p", { class: "dim" }, "This plan can only be run again from where it came from.") : null);
+    return h("section", {}, h("h2", {}, run.repair.length ? "Repair" : "Problems"), ...findingsOf(run.findings), h("ul", { class: "stack" }, entries), run.repair.length ? h("div", {}, again) : null,
+      !run.repeatable && run.repair.length ? h("p", { class: "dim" }, "This page cannot run the plan again. Run it again from its source.") : null);
   }
 
   #about(operation) {
@@ -186,7 +186,7 @@ class RunView {
       h("p", { class: "tool" }, [named(operation.tool, 60), operation.ms ? duration(operation.ms) : "", operation.line ? `line ${operation.line}` : ""].filter(Boolean).join(" · ")),
       operation.message && !operation.findings?.length && h("p", { class: "dim" }, named(operation.message, 400)),
       ...findingsOf(operation.findings ?? []),
-      Object.keys(operation.implied ?? {}).length > 0 && h("p", { class: "dim" }, `Waits for ${Object.entries(operation.implied).map(([id, why]) => `${named(id, 40)} (${named(why, 80)})`).join(", ")}, without saying so.`),
+      Object.keys(operation.implied ?? {}).length > 0 && h("p", { class: "dim" }, `Waits for ${Object.entries(operation.implied).map(([id, why]) => `${named(id, 40)} (${named(why, 80)})`).join(", ")}; the plan does not declare this.`),
       operation.args && h("details", {}, h("summary", {}, "Arguments"), h("pre", { class: "code", tabindex: 0 }, pretty(operation.args))),
       operation.commit && h("div", { class: "row wrap" }, h("a", { class: "button", href: this.#place.address("history", operation.commit) }, icon("history"), `Commit ${operation.commit}`),
         button("Receipt", "proof", async (event) => {
@@ -227,7 +227,7 @@ class RunView {
 }
 
 export function plans(place, rest) {
-  const list = h("nav", { class: "runs", "aria-label": "Runs" }, waiting("Looking which plans ran…"));
+  const list = h("nav", { class: "runs", "aria-label": "Runs" }, waiting("Loading the runs…"));
   const content = h("div", { class: "content" });
   const element = h("div", { class: "split slim" }, h("section", { class: "side", "aria-label": "Plans" }, h("header", {}, h("h1", { class: "visually-hidden" }, "Plans"), h("span", { class: "dim grow" }, "Newest first")), list), content);
   let [shown, current, runs, ended, follow] = [null, "", [], false, false];
@@ -245,8 +245,8 @@ export function plans(place, rest) {
       follow = false;
       place.go("plans", newest);
     }
-    list.replaceChildren(...(runs.length ? runs.map((run) => runRow(place, run, current)) : [empty("plan", "No plan has run yet", "A run is seen here while it goes on.")]));
-    // Where no run is named, it is the newest one, also when that begins later.
+    list.replaceChildren(...(runs.length ? runs.map((run) => runRow(place, run, current)) : [empty("plan", "No plan has run yet", "A run appears here as soon as it starts.")]));
+    // If the address names no run, show the newest one, also one that starts later.
     if (newest && !element.classList.contains("open")) open(newest);
     else if (!runs.length) content.replaceChildren(empty("plan", "Nothing to show", null));
   };

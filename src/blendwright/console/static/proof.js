@@ -1,4 +1,4 @@
-// The audit chain: whether it holds, where it ends, and what to hand to somebody who does not take our word for it.
+// The audit chain: the result of its verification, its head, and a proof bundle for other people.
 
 import { get, save } from "./api.js";
 import { ago, button, h, icon, named, note, plural, waiting } from "./dom.js";
@@ -10,10 +10,10 @@ export function proof(place) {
   const again = button("Verify again", "again", () => verify());
   const element = h("div", { class: "page" },
     h("header", { class: "row wrap" }, h("div", { class: "grow stack", style: { gap: "4px" } }, h("h1", {}, "Proof"),
-      h("p", { class: "dim" }, "Every operation that was tried is a record, and every record holds the hash of the one before it.")), again), result);
+      h("p", { class: "dim" }, "Every attempted operation has a record, and every record contains the hash of the previous one.")), again), result);
   let ended = false;
 
-  // A file that is made for this page: signed with the key of whoever runs the console.
+  // Downloads a bundle that is signed with the key of the console's user.
   const bundle = async (event) => {
     const pressed = event.currentTarget;
     pressed.disabled = true;
@@ -36,20 +36,20 @@ export function proof(place) {
   const show = (found) => {
     result.replaceChildren(
       h("section", { class: "card seal" }, h("div", { class: `disc ${found.ok ? "" : "bad"}` }, icon(found.ok ? "check" : "warn")),
-        h("div", { class: "stack grow", style: { gap: "2px" } }, h("h2", {}, found.ok ? "The chain holds" : "The chain does not hold"),
+        h("div", { class: "stack grow", style: { gap: "2px" } }, h("h2", {}, found.ok ? "The audit chain is valid" : "The audit chain is not valid"),
           h("p", { class: "dim" }, `${plural(found.records, "record")} checked, from the first to the last.`))),
       ...found.problems.map((problem) => note("bad", problem)),
-      ...(found.not_covered ? [note("warn", `Arguments and receipts of ${found.not_covered} commits and readings are not covered: an older program wrote them.`)] : []),
+      ...(found.not_covered ? [note("warn", `Arguments and receipts of ${found.not_covered} commits and readings are not protected by the chain, because an older version wrote them.`)] : []),
       h("section", { class: "card" }, h("header", {}, h("h2", {}, "Head of the chain")), h("div", { class: "inside stack" },
         h("p", { class: "hash" }, `${found.head.sequence} ${found.head.hash}`),
-        h("p", { class: "dim" }, "Note it somewhere else: whoever rewrites the history cannot get back to this hash. To check it later:"),
+        h("p", { class: "dim" }, "Keep a copy of this hash elsewhere: a rewritten history cannot have the same hash. To check it later:"),
         h("pre", { class: "code wrapped", tabindex: 0 }, `blendwright audit verify --known ${found.head.sequence}:${found.head.hash}`))),
       h("section", { class: "card" }, h("header", {}, h("h2", {}, "Proof for others")), h("div", { class: "inside stack" },
-        h("p", { class: "dim" }, "A signed bundle holds the journal, the receipts and the hashes of the saved scenes. It is checked elsewhere, without this workspace and without Blender:"),
+        h("p", { class: "dim" }, "A signed bundle contains the journal, the receipts and the hashes of the saved scenes. Others can check it without this workspace and without Blender:"),
         h("pre", { class: "code wrapped", tabindex: 0 }, "blendwright audit verify BUNDLE"),
         h("div", {}, button("Export a signed bundle", "download", bundle, { disabled: !found.ok })))),
       h("section", { class: "card" }, h("header", {}, h("h2", {}, "Latest records")), h("div", { class: "scroll-x", tabindex: 0, role: "region", "aria-label": "Latest records" }, h("table", {},
-        h("thead", {}, h("tr", {}, ["Record", "What", "Status", "By", "When", "Hash"].map((name) => h("th", { scope: "col" }, name)))),
+        h("thead", {}, h("tr", {}, ["Record", "Operation", "Status", "Approved by", "Time", "Hash"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, found.last.map((record) => h("tr", {},
           h("td", { class: "mono" }, String(record.sequence)),
           h("td", {}, h("div", { class: "mono" }, named(record.tool_name, 60)), h("div", { class: "dim" }, named(record.operation_id, 60))),

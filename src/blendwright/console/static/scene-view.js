@@ -1,7 +1,7 @@
-// A scene to look at from all sides: `new SceneView(element, glbBytes)`. WebGL2, no other code than glb.js beside it.
+// An interactive 3D view of a scene: `new SceneView(element, glbBytes)`. It uses WebGL2 and only glb.js.
 //
 // Mouse: drag turns, right or shift and drag moves, wheel zooms. Touch: one finger turns, two move and zoom. Keys: arrows turn, shift and
-// arrows move, + and - zoom, Home frames everything. Events on the element: `pick` with { name } of what was clicked, or null.
+// arrows move, + and - zoom, Home frames everything. Events on the element: `pick` with { name } of the clicked object, or null.
 // Colours come from the custom properties --scene-top, --scene-bottom, --scene-grid and --accent of the element.
 
 import { multiply, readGlb } from "./glb.js";
@@ -155,7 +155,7 @@ function program(gl, vertex, fragment) {
     gl.attachShader(made, shader);
   }
   gl.linkProgram(made);
-  if (!gl.getProgramParameter(made, gl.LINK_STATUS)) throw new Error(`the picture cannot be drawn: ${gl.getProgramInfoLog(made)}`);
+  if (!gl.getProgramParameter(made, gl.LINK_STATUS)) throw new Error(`the scene cannot be drawn: ${gl.getProgramInfoLog(made)}`);
   const at = new Map();
   return { made, at: (name) => at.get(name) ?? at.set(name, gl.getUniformLocation(made, name)).get(name) };
 }
@@ -172,7 +172,7 @@ export class SceneView {
     this.#canvas.className = "scene-canvas";
     this.#canvas.tabIndex = 0;
     this.#canvas.setAttribute("role", "img");
-    this.#canvas.setAttribute("aria-label", "The scene. Arrow keys turn it, plus and minus zoom, Home shows all of it.");
+    this.#canvas.setAttribute("aria-label", "The scene. Arrow keys turn it, plus and minus zoom, Home shows everything.");
     element.replaceChildren(this.#canvas);
     this.#gl = this.#canvas.getContext("webgl2", { antialias: true, alpha: false, powerPreference: "low-power" });
     if (!this.#gl) throw new Error("this browser has no WebGL2");
@@ -183,7 +183,7 @@ export class SceneView {
     this.frame();
   }
 
-  // What is in the scene, by the names of objects.
+  // Returns the names of the objects in the scene.
   get objects() {
     return [...new Set(this.#scene.drawn.map((each) => each.name))];
   }
@@ -205,13 +205,13 @@ export class SceneView {
     return this.#chosen;
   }
 
-  // Let an object stand out; null for none.
+  // Highlights an object; null for none.
   select(name) {
     this.#chosen = name;
     this.refresh();
   }
 
-  // Put the eye where all of it, or one object, is seen.
+  // Moves the view so that everything, or one object, is visible.
   frame(name = null) {
     const shown = name === null ? withoutGround(this.#scene.drawn) : this.#scene.drawn.filter((each) => each.name === name);
     const [low, high] = joined(shown.map((each) => each.bounds));
@@ -237,7 +237,7 @@ export class SceneView {
     this.#canvas.remove();
   }
 
-  // On the side from which the camera of the scene looks: there it was meant to be seen from.
+  // Starts on the side of the scene's camera, because its author chose that side.
   #stand() {
     const [camera] = this.#scene.cameras;
     if (!camera) return;
@@ -328,7 +328,7 @@ export class SceneView {
     try {
       bitmap = await createImageBitmap(blob, { premultiplyAlpha: "none", colorSpaceConversion: "none" });
     } catch {
-      return; // a picture that cannot be read leaves the plain colour
+      return; // an unreadable image leaves the plain colour
     }
     if (this.#ended || this.#gl.isContextLost()) return;
     const gl = this.#gl;
@@ -569,7 +569,7 @@ function joined(boxes) {
   ]);
 }
 
-// What is far larger than the rest is what the rest stands on: a floor, a wall, a sky.
+// Finds objects that are far larger than the rest, such as a floor, a wall or a sky.
 function withoutGround(drawn) {
   const size = (each) => Math.hypot(...sub(each.bounds[1], each.bounds[0]));
   const sizes = drawn.map(size).sort((a, b) => a - b);
@@ -582,7 +582,7 @@ function turnsOver(m) {
   return dot(cross([m[0], m[1], m[2]], [m[4], m[5], m[6]]), [m[8], m[9], m[10]]) < 0;
 }
 
-// How far along a ray the nearest triangle of something is; Infinity where it is missed.
+// Returns the distance along a ray to the nearest triangle, or Infinity without a hit.
 function hit({ matrix, geometry, box }, eye, ray) {
   if (geometry.mode !== 4) return Infinity;
   const rows = inverted(matrix);

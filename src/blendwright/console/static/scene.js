@@ -1,4 +1,4 @@
-// The scene of a commit from all sides, its objects with who made them, and what an audit finds.
+// The scene of a commit in 3D, its objects with their authors, and the findings of an audit.
 
 import { get, raw } from "./api.js";
 import { button, empty, h, icon, named, note, plural, waiting } from "./dom.js";
@@ -47,9 +47,9 @@ export function scene(place, rest) {
   };
 
   const blamed = ({ type, blame }) => {
-    if (!blame) return `${type.toLowerCase()} · came with the workspace`;
+    if (!blame) return `${type.toLowerCase()} · existed when the workspace began`;
     const { first, last } = blame;
-    return `${author({ by: first.by, name: first.name })}${first.commit === last.commit ? "" : ` · last touched in #${last.commit}`}`;
+    return `${author({ by: first.by, name: first.name })}${first.commit === last.commit ? "" : ` · last changed in #${last.commit}`}`;
   };
 
   const objectRow = (each) => {
@@ -67,24 +67,24 @@ export function scene(place, rest) {
 
   const shows = () => {
     if (mode === "objects") {
-      if (objects === null) return list.replaceChildren(waiting("Reading the objects…"));
+      if (objects === null) return list.replaceChildren(waiting("Loading the objects…"));
       if (objects instanceof Error) return list.replaceChildren(note("bad", objects.message, objects.cure));
       const words = filter.value.trim().toLowerCase();
       const found = objects.filter((each) => each.name.toLowerCase().includes(words));
-      list.replaceChildren(...found.slice(0, PAGE).map(objectRow), ...(found.length > PAGE ? [h("p", { class: "finding dim" }, `and ${found.length - PAGE} more: find them by their names`)] : []),
-        ...(found.length ? [] : [empty("scene", words ? "No object has that name" : "The scene is empty", null)]));
+      list.replaceChildren(...found.slice(0, PAGE).map(objectRow), ...(found.length > PAGE ? [h("p", { class: "finding dim" }, `and ${found.length - PAGE} more: search for their names`)] : []),
+        ...(found.length ? [] : [empty("scene", words ? "No matching objects" : "The scene is empty", null)]));
       return undefined;
     }
     if (audit === null) return list.replaceChildren(waiting("Auditing the scene…"));
     if (audit instanceof Error) return list.replaceChildren(note("bad", audit.message, audit.cure));
-    list.replaceChildren(...(audit.findings.length ? audit.findings.slice(0, PAGE).map(finding) : [empty("check", "Nothing stands out", "The audit of this scene has no findings.")]));
+    list.replaceChildren(...(audit.findings.length ? audit.findings.slice(0, PAGE).map(finding) : [empty("check", "No findings", "The audit found no problems in this scene.")]));
     return undefined;
   };
 
   const open = async (which) => {
     const wanted = which || place.state.head;
     if (!wanted) {
-      veil.replaceChildren(empty("scene", "There is no scene yet", "Run a plan, and it can be seen here."));
+      veil.replaceChildren(empty("scene", "There is no scene yet", "Run a plan to see its scene here."));
       objects = [];
       audit = { rules: [], findings: [] };
       shows();
@@ -95,7 +95,7 @@ export function scene(place, rest) {
     [objects, audit] = [null, null];
     heading.replaceChildren(h("h1", { class: "visually-hidden" }, "Scene"), h("span", { class: "chip accent" }, number === place.state.head ? `HEAD · commit ${number}` : `commit ${number}`),
       number !== place.state.head && h("a", { class: "button", href: place.address("scene") }, "Show HEAD") || "");
-    if (!view) veil.replaceChildren(waiting("Bringing the scene here…"));
+    if (!view) veil.replaceChildren(waiting("Loading the scene…"));
     shows();
     const still = () => !ended && number === wanted;
     try {
@@ -104,7 +104,7 @@ export function scene(place, rest) {
       if (answer.status === 204) {
         view?.dispose();
         view = null;
-        veil.replaceChildren(empty("scene", "There is nothing to see in this scene", null));
+        veil.replaceChildren(empty("scene", "This scene is empty", null));
         about.textContent = "empty";
       } else {
         const bytes = new Uint8Array(await answer.arrayBuffer());

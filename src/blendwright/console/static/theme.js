@@ -1,4 +1,4 @@
-// Before anything is painted: the theme that was chosen here, or that of the system.
+// Applies the chosen theme, or the one of the system, before the browser paints anything.
 "use strict";
 {
   const chosen = localStorage.getItem("blendwright-theme");

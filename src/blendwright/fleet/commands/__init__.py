@@ -1,1 +1,1 @@
-"""The command `worker`, and `batch` on a fleet."""
+"""The command `worker`, and the subcommands of `batch` for a fleet."""

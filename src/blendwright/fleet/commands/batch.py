@@ -1,4 +1,4 @@
-"""What `blendwright batch` does with --engine: submit a batch to a fleet, watch it, and read its results from the database."""
+"""The implementation of `blendwright batch` with --engine: submit a batch to a fleet, watch it, and read its results."""
 
 from __future__ import annotations
 
@@ -19,27 +19,29 @@ if TYPE_CHECKING:
     from blendwright.batch.input.prepare import Prepared
     from blendwright.batch.results.table import Counts, ResultsTable
 
-# Counting takes the database some time: a hundredth of its time at most.
-LEAST_PAUSE = 1.0
-PAUSES = 100.0
-MOST_SHOWN = 20
-MOST_LISTED = 100_000
-"""Cases whose outputs are listed at the end, to remove what attempts left that were cut off."""
+# Counting is slow in the database. Between two counts, the command waits this many times as long as counting took.
+MIN_PAUSE_SECONDS = 1.0
+PAUSE_FACTOR = 100.0
+# Failed cases that `batch status` prints.
+MAX_LISTED_FAILURES = 20
+MAX_SWEPT_CASES = 100_000
+"""After larger batches, the command does not look for the outputs of interrupted attempts."""
 
 
 def run_on_fleet(engine: str, out: str, prepared: Prepared, *, detach: bool, json: bool) -> int:
-    """Submit, and watch until every case has its row. Whoever stops watching stops nothing."""
+    """Submit a batch and watch it until every case has its row. Stopping the command does not stop the batch."""
     outputs, address = check_outputs(out), use_address(engine)
     from blendwright.fleet.submission import submit
 
     submitted = submit(address, outputs, prepared.batch, prepared.rows, Path.cwd())
-    notes().show(f"{submitted.counts.open} cases wait in {address}; whoever ends this ends none of them")
+    notes().show(f"{submitted.counts.open} cases wait in {address}; stopping this command does not stop them")
     if detach:
         return _end(submitted.batch, submitted.counts, json=json, ok=True)
     return _watch(engine, outputs, submitted.batch, json=json)
 
 
 def retry_on_fleet(engine: str, out: str, *, json: bool) -> int:
+    """Submit the failed cases of the latest batch again, and watch them."""
     outputs, address = check_outputs(out), use_address(engine)
     from blendwright.fleet.submission import put_open_cases
 
@@ -52,27 +54,26 @@ def retry_on_fleet(engine: str, out: str, *, json: bool) -> int:
 
 
 def show_fleet(engine: str, out: str, *, json: bool) -> int:
-    """How far the latest batch of a place is, and its failures."""
+    """Show the progress and the failures of the latest batch with these outputs."""
     with open_fleet_results(engine, out) as results:
         batch = results.batch()
         assert batch is not None
         counts = results.counts(batch.id)
+        failed_rows: list[dict[str, Any]] = []
         if counts.failed:
-            failed = [row.to_json() for row in results.rows(batch.id) if row.status == "failed"]
-        else:
-            failed = []
+            failed_rows = [row.to_json() for row in results.rows(batch.id) if row.status == "failed"]
 
     def show(shown: SafeConsole) -> None:
         shown.show(_line(counts))
-        for row in failed[:MOST_SHOWN]:
+        for row in failed_rows[:MAX_LISTED_FAILURES]:
             finding = row["findings"][0]
             shown.labelled(f"  {row['number']:06d}", f"{finding['code']}: {finding['message']}", "red")
 
-    return present(json, lambda: {**_document(batch.id, counts), "failures": failed}, show)
+    return present(json, lambda: {**_document(batch.id, counts), "failures": failed_rows}, show)
 
 
 def open_fleet_results(engine: str, out: str) -> ResultsTable:
-    """The results of a place for outputs. Raises Refusal where no batch was submitted for it."""
+    """Open the results for an output location. Raise Refusal if no batch was submitted for it."""
     outputs, address = check_outputs(out), use_address(engine)
     from blendwright.fleet.database import Database
     from blendwright.fleet.results import PostgresResults
@@ -80,8 +81,8 @@ def open_fleet_results(engine: str, out: str) -> ResultsTable:
     results = PostgresResults(Database(address).open(), outputs)
     if results.batch() is None:
         results.close()
-        message = f"no batch was submitted to {address} for {outputs}"
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Name what `blendwright batch run` had as --out.")
+        message = f"no batch with the outputs {outputs} was submitted to {address}"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "Pass the URL that `blendwright batch run` had as --out.")
     return results
 
 
@@ -94,16 +95,16 @@ def _watch(engine: str, outputs: str, batch: str, *, json: bool) -> int:
             started = time.monotonic()
             counts = results.counts(batch)
             if counts != shown:
-                _tell(batch, counts, json=json)
+                _show_progress(batch, counts, json=json)
                 shown = counts
             if not counts.open:
-                if counts.total <= MOST_LISTED:
+                if counts.total <= MAX_SWEPT_CASES:
                     remove_stale_outputs(results, open_outputs(outputs))
                 return _end(batch, counts, json=json, ok=not counts.failed)
-            time.sleep(max(LEAST_PAUSE, PAUSES * (time.monotonic() - started)))
+            time.sleep(max(MIN_PAUSE_SECONDS, PAUSE_FACTOR * (time.monotonic() - started)))
 
 
-def _tell(batch: str, counts: Counts, *, json: bool) -> None:
+def _show_progress(batch: str, counts: Counts, *, json: bool) -> None:
     if json:
         _print_line({"event": "progress", **_document(batch, counts)})
     else:
@@ -111,6 +112,7 @@ def _tell(batch: str, counts: Counts, *, json: bool) -> None:
 
 
 def _end(batch: str, counts: Counts, *, json: bool, ok: bool) -> int:
+    """Print the final counts and return the exit code."""
     if json:
         _print_line({"event": "summary", **_document(batch, counts), "ok": ok})
     else:

@@ -1,4 +1,4 @@
-"""blendwright worker: take cases of batches from a database and do them here, until told to stop."""
+"""The command `blendwright worker`, which runs cases of batches from a database on this machine until it is stopped."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ from blendwright.batch.engines.engine import JobReport
 from blendwright.batch.outputs.allowed_locations import allowed_places
 from blendwright.cli.options import Blender, FleetEngine
 from blendwright.cli.output import Exit, notes
-from blendwright.fleet.requests import WorkPlace, machine_queue, open_engine
+from blendwright.fleet.requests import WorkDirectory, machine_queue, open_engine
 
-# Seconds after which a worker that was told to stop ends, whatever it waits for: others take up what it had.
-LAST_WAIT = 20.0
+# A worker that does not end within this time after the grace period exits at once. Other workers then take over its cases.
+EXIT_SECONDS = 20.0
 
 
 def worker(
     engine: FleetEngine = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", help="Blenders at once; as many as processors.", min=1)
+        int | None,
+        typer.Option(
+            "--workers", metavar="N", help="Blenders that run at the same time; by default one per processor.", min=1
+        ),
     ] = None,
     blender: Blender = None,
     work: Annotated[
         Path | None,
         typer.Option(
-            "--work", metavar="DIR", help="A local directory for what is under way; in the user's cache otherwise."
+            "--work", metavar="DIR", help="A local directory for running cases; by default in the user's cache."
         ),
     ] = None,
     outputs: Annotated[
@@ -42,7 +45,7 @@ def worker(
         typer.Option(
             "--outputs",
             metavar="URL|DIR",
-            help="Write outputs there and below only; may be repeated. Otherwise s3:// and the like.",
+            help="Allow outputs only at this location and below; repeatable. By default any object storage, as s3://.",
         ),
     ] = None,
     approve: Annotated[
@@ -50,14 +53,17 @@ def worker(
         typer.Option(
             "--approve",
             metavar="NAME",
-            help="Allow here what batches were allowed: destructive, a tool, a mode or a root.",
+            help="A grant that batches may use here: destructive, a tool, a mode or a root; repeatable.",
         ),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="End when nothing waits.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Exit when no case waits.")] = False,
     grace: Annotated[
         float,
         typer.Option(
-            "--grace", metavar="SECONDS", help="Told to stop, finish cases for so long; then give them back.", min=0
+            "--grace",
+            metavar="SECONDS",
+            help="After a stop request, finish running cases for this time; then give them back.",
+            min=0,
         ),
     ] = 30.0,
     stalled_after: Annotated[
@@ -65,47 +71,50 @@ def worker(
         typer.Option(
             "--stalled-after",
             metavar="SECONDS",
-            help="Without a sign of life, a worker counts as lost. Equal in all.",
+            help="A worker without a heartbeat for this time counts as lost. Use the same value for all workers.",
             min=2,
         ),
     ] = 60.0,
-    json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for everything that happens.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for every event.")] = False,
 ) -> int:
-    """Do cases of batches that wait in a database, until told to stop. SIGTERM finishes or gives back what is under way."""
-    tell = Teller(json)
+    """Run cases of batches that wait in a database, until stopped. On SIGTERM, finish the running cases or give them back."""
+    output = WorkerOutput(json)
     parse_grants(approve or ())
     places = allowed_places(outputs or ())
-    place = WorkPlace.at(work)
-    with place.locked():
-        queue = machine_queue(place.root, blender)
-        running = open_engine(engine, queue, blender=blender, stalled_after=stalled_after, once=once, note=tell.note)
-        stopping = Stopping(running.stop, grace, tell.note)
-        signal.signal(signal.SIGTERM, stopping.ask)
-        signal.signal(signal.SIGINT, stopping.ask)
-        tell.began(queue)
-        running.work(place.lane_settings(approve or (), places), workers or os.cpu_count() or 1, tell.report)
+    directory = WorkDirectory.at(work)
+    with directory.locked():
+        queue = machine_queue(directory.root, blender)
+        fleet_engine = open_engine(
+            engine, queue, blender=blender, stalled_after=stalled_after, once=once, note=output.note
+        )
+        stopping = Stopping(fleet_engine.stop, grace, output.note)
+        signal.signal(signal.SIGTERM, stopping.request)
+        signal.signal(signal.SIGINT, stopping.request)
+        output.began(queue)
+        lane_settings = directory.lane_settings(approve or (), places)
+        fleet_engine.work(lane_settings, workers or os.cpu_count() or 1, output.report)
         stopping.ended()
-    tell.ended()
+    output.ended()
     return Exit.DONE
 
 
 class Stopping:
-    """First asked to stop, it finishes cases; asked again, or after `grace` seconds, it gives them back."""
+    """The stop requests of a worker. The first lets running cases finish; a second one, or the end of `grace` seconds, gives them back."""
 
     def __init__(self, stop: Callable[..., None], grace: float, note: Callable[[str], None]) -> None:
         self._stop = stop
         self._grace = grace
         self._note = note
-        self._asked = 0
+        self._requests = 0
         self._timers: list[threading.Timer] = []
 
-    def ask(self, *_: Any) -> None:
-        self._asked += 1
-        self._stop(at_once=self._asked > 1)
-        if self._asked == 1:
-            self._note("stopping: cases that are under way are finished")
-            for seconds, then in ((self._grace, self._give_back), (self._grace + LAST_WAIT, self._leave)):
-                timer = threading.Timer(seconds, then)
+    def request(self, *_: Any) -> None:
+        self._requests += 1
+        self._stop(at_once=self._requests > 1)
+        if self._requests == 1:
+            self._note("stopping: finishing the running cases")
+            for seconds, action in ((self._grace, self._give_back), (self._grace + EXIT_SECONDS, self._exit)):
+                timer = threading.Timer(seconds, action)
                 timer.daemon = True
                 timer.start()
                 self._timers.append(timer)
@@ -115,26 +124,26 @@ class Stopping:
             timer.cancel()
 
     def _give_back(self) -> None:
-        self._note("time is up: cases that are under way are given back")
+        self._note("the grace period is over: giving back the running cases")
         self._stop(at_once=True)
 
-    def _leave(self) -> None:
-        self._note("leaving: what was under way is taken up by others when no sign of life comes any more")
+    def _exit(self) -> None:
+        self._note("exiting: other workers take over the running cases after the heartbeat timeout")
         os._exit(Exit.FAILED)
 
 
-class Teller:
-    """What happens, for people on standard error, or for programs as lines on standard output. Called from any thread."""
+class WorkerOutput:
+    """The output of a worker: text on standard error, or lines of JSON on standard output. Any thread may call the methods."""
 
     def __init__(self, json: bool) -> None:
         self._json = json
         self._ends: Counter[str] = Counter()
 
     def began(self, queue: str) -> None:
-        self._say("began", f"taking cases from {queue}", queue=queue, pid=os.getpid())
+        self._print("began", f"taking cases from {queue}", queue=queue, pid=os.getpid())
 
     def note(self, message: str) -> None:
-        self._say("note", message, message=message)
+        self._print("note", message, message=message)
 
     def report(self, report: JobReport) -> None:
         row = report.row or {}
@@ -142,18 +151,20 @@ class Teller:
         number, status = row.get("number"), row.get("status")
         if row:
             seconds = row["times"].get("total")
-            self._say("case", f"case {number} {status}, {seconds} s", number=number, status=status, seconds=seconds)
-        else:
-            said = f"a case was {report.end.replace('_', ' ')}" + (f": {report.reason}" if report.reason else "")
-            self._say("case", said, key=report.job.case, status=report.end, reason=report.reason)
+            line = f"case {number} {status}, {seconds} s"
+            self._print("case", line, number=number, status=status, seconds=seconds)
+            return
+        line = f"a case was {report.end.replace('_', ' ')}"
+        if report.reason:
+            line += f": {report.reason}"
+        self._print("case", line, key=report.job.case, status=report.end, reason=report.reason)
 
     def ended(self) -> None:
         counts = dict(self._ends)
-        self._say(
-            "ended", f"stopped: {counts.get('done', 0)} cases done, {counts.get('failed', 0)} failed", ends=counts
-        )
+        line = f"stopped: {counts.get('done', 0)} cases done, {counts.get('failed', 0)} failed"
+        self._print("ended", line, ends=counts)
 
-    def _say(self, event: str, line: str, **document: Any) -> None:
+    def _print(self, event: str, line: str, **document: Any) -> None:
         if self._json:
             sys.stdout.buffer.write(orjson.dumps({"event": event, **document}) + b"\n")
             sys.stdout.buffer.flush()
