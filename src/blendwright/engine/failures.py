@@ -58,4 +58,4 @@ def _reason(error: WorkerError | RebuildFailed, tool: AnyTool | None) -> tuple[F
         return Fault.LIMIT_EXCEEDED, "Request less at once."
     if isinstance(error, RebuildFailed):
         return Fault.ROLLBACK_FAILED, "Start again from a saved file."
-    return Fault.INTERNAL_ERROR, "Report it, with the worker's log."
+    return Fault.INTERNAL_ERROR, "Report this error together with the worker's log."

@@ -228,10 +228,12 @@ def new_ids(count: int) -> list[str]:
     operation needs two ids.
     """
     digits = os.urandom(16 * count).hex()
-    return [
-        f"{digits[start : start + 12]}4{digits[start + 13 : start + 16]}{VARIANT_DIGITS[digits[start + 16]]}{digits[start + 17 : start + 32]}"
-        for start in range(0, 32 * count, 32)
-    ]
+    ids: list[str] = []
+    for start in range(0, 32 * count, 32):
+        variant = VARIANT_DIGITS[digits[start + 16]]
+        middle = digits[start + 13 : start + 16]
+        ids.append(f"{digits[start : start + 12]}4{middle}{variant}{digits[start + 17 : start + 32]}")
+    return ids
 
 
 def _adjusted(raw: bytes) -> bytes | None:

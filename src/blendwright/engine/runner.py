@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from blendwright.engine.failures import finding_of
-from blendwright.engine.idempotency import MOST_KEPT, MIN_CACHED_OPERATIONS, Classification, LastPlan, classify
+from blendwright.engine.idempotency import MIN_CACHED_OPERATIONS, MOST_KEPT, Classification, LastPlan, classify
 from blendwright.engine.invocation import Invocation, OperationKeys, new_ids
 from blendwright.engine.ledger import unrunnable_note
 from blendwright.engine.options import DEFAULT_OPTIONS, PhaseClock, RunDeadline, RunOptions
