@@ -106,19 +106,15 @@ def imply_order(graph: Graph, tools: Mapping[str, AnyTool], tie_break: TieBreak)
     if not new_links:
         return ImpliedOrder(graph, (), (), _uses(graph, mentions, assumed))
 
-    # Use as many links as possible without a cycle. Code or a file may make the datablock that a use means,
-    # so unfirm links do not count then.
+    # Use all links if they have no cycle, else only the firm ones.
     firm_links = [link for link in new_links if link.firm]
-    if mentions.unforeseen:
-        choices = (new_links, firm_links)
-    else:
-        choices = (new_links, new_links, firm_links)
-    for chosen in choices:
+    for chosen in (new_links, firm_links):
         linked = _with(graph, chosen)
         if len(run_order(linked, tie_break)) == len(graph.operations):
             return ImpliedOrder(linked, tuple(chosen), (), _uses(graph, mentions, assumed))
 
     if mentions.unforeseen:
+        # Code or a file may make the datablock that a use means, so the cycle may not be real.
         return ImpliedOrder(graph, (), (), ())
     return ImpliedOrder(graph, (), tuple(_findings(_with(graph, firm_links), firm_links)), ())
 
