@@ -1,6 +1,7 @@
-"""Whether a person allows an operation: which ones are asked about, where an answer comes from, and what is kept of it.
+"""Approval of operations by a person: the requests, the sources of answers, and their records in the journal.
 
-An answer counts for the operation it was given for, once. Nobody to ask is a refusal that says how to allow it.
+An answer counts once, for one operation. If no person can answer, Blendwright refuses the operation and explains
+how to approve it.
 """
 
 from __future__ import annotations
@@ -38,20 +39,20 @@ from blendwright.values.approval import (
 )
 from blendwright.values.findings import Finding
 
-# Typed by people: without letters that look like others.
+# Characters of approval ids, which people type: no characters that look alike.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 BY_GRANT = "command line"
 IN_SESSION = "allowed for the session"
-# What is allowed for a session is over at the latest then.
+# Seconds after which a permission for a session expires.
 SESSION_SECONDS = 12 * 3600.0
-# As many operations a person can be shown in one question.
-MOST_TOGETHER = 100
-MOST_CHARACTERS_TOGETHER = 12_000
+# Operations and characters in one combined question, so that a person can read it.
+MAX_REQUESTS_TOGETHER = 100
+MAX_CHARACTERS_TOGETHER = 12_000
 YES = (ApprovalAnswer.APPROVED, ApprovalAnswer.SESSION)
 
 
 class CallPromises(Protocol):
-    """What the tool of a call promises for its arguments."""
+    """The promises of a tool for the arguments of a call."""
 
     @property
     def capabilities(self) -> tuple[str, ...]: ...
@@ -60,7 +61,7 @@ class CallPromises(Protocol):
 
 
 class AskedCall(Protocol):
-    """A call that a person may be asked about. The engine's `Invocation` is one."""
+    """A call that may need an approval. The engine's `Invocation` is one."""
 
     @property
     def request_id(self) -> str: ...
@@ -83,7 +84,9 @@ class AskedCall(Protocol):
 
 
 class FilePaths(Protocol):
-    """The engine's knowledge about the files of a call: paths without links, the rule of each root, and hidden inputs."""
+    """The engine's knowledge about the files of a call: paths without links, the rules of roots, and hidden
+    inputs.
+    """
 
     def normalised(self, tool: AnyTool, args: dict[str, Any]) -> tuple[dict[str, Any], tuple[Finding, ...]]: ...
     def rules_for(self, tool: AnyTool, args: Mapping[str, Any]) -> tuple[tuple[str, Verdict], ...]: ...
@@ -92,16 +95,18 @@ class FilePaths(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalOutcome:
-    """`finding` is None exactly when the operation is allowed; what a person said is there in either case."""
+    """The outcome of a request. `finding` is None exactly when the operation is allowed. `approval` is the
+    person's answer, if any.
+    """
 
     approval: Approval | None
     finding: Finding | None = None
     head_moved: bool = False
-    """Whether others moved HEAD during the question."""
+    """True when another client moved HEAD during the question."""
 
 
 class Approvals:
-    """Asks, and keeps the answers in the journal."""
+    """The approval service of one session. It asks for approvals and stores the answers in the journal."""
 
     def __init__(self, journal: Journal, files: FilePaths) -> None:
         self._journal = journal
@@ -111,26 +116,35 @@ class Approvals:
         self._session = secrets.token_hex(16)
 
     def requests(self, terms: ContractTerms, calls: Sequence[AskedCall], baseline: str) -> dict[str, ApprovalRequest]:
-        """What a person has to be asked about the calls that are to run, in their order, by operation."""
+        """Return the approval requests for the calls that will run, in their order, by operation id."""
         rulings = {call.operation_id: self._ruling(terms, call) for call in calls}
         requests: dict[str, ApprovalRequest] = {}
         before = hashlib.sha256()
-        for call in calls if any(rulings.values()) else ():
+        if not any(rulings.values()):
+            return requests
+
+        for call in calls:
             ruling = rulings[call.operation_id]
             if ruling is not None:
                 requests[call.operation_id] = self._request(terms, call, ruling, baseline, before.hexdigest())
-            # The key has the arguments, and not what they are given to.
+            # The key covers the arguments, but not the tool.
             before.update(f"{call.tool.name} {call.tool.version} {call.key}\n".encode())
         return requests
 
     def _request(
         self, terms: ContractTerms, call: AskedCall, ruling: Ruling, baseline: str, after: str
     ) -> ApprovalRequest:
-        """What a person is asked about this call. `after` stands for everything that the run does before it.
+        """Return the approval request for this call. `after` is the hash of everything that the run does before
+        it.
 
-        A single call is the same operation whenever it is made: it has neither a key nor anything before it."""
-        key, after = (None, "") if call.single_call else (call.key, after)
-        # Where a path leads is what counts, and what is shown.
+        A single call is the same operation whenever it runs, so it has neither a key nor earlier operations.
+        """
+        if call.single_call:
+            key = None
+            after = ""
+        else:
+            key = call.key
+        # Use and show paths without links, because the actual file counts.
         if call.promises.with_files:
             args = self._files.normalised(call.tool, dict(call.args))[0]
         else:
@@ -156,7 +170,7 @@ class Approvals:
     def request_about(
         self, terms: ContractTerms, act: str, level: str, args: Mapping[str, int], *, baseline: str
     ) -> ApprovalRequest | None:
-        """The same for an act that is no tool."""
+        """Return the approval request for an act that is not a tool, or None if the rules do not require one."""
         ruling = approval_ruling_for(terms, act, level)
         if ruling is None:
             return None
@@ -174,34 +188,40 @@ class Approvals:
         )
 
     def _ruling(self, terms: ContractTerms, call: AskedCall) -> Ruling | None:
-        """What the rules say; without files, that is one answer for every call of the tool at its level."""
+        """Return the ruling of the rules, or None. Calls without files share one ruling for each tool and safety
+        level.
+        """
         if call.promises.with_files:
-            roots, hidden = self._files.rules_for(call.tool, call.args), self._files.hidden_inputs(call.tool, call.args)
+            roots = self._files.rules_for(call.tool, call.args)
+            hidden = self._files.hidden_inputs(call.tool, call.args)
             return approval_ruling(terms, call.tool, call.model, call.safety_level, roots, hidden)
         if terms is not self._terms:
-            self._terms, self._rulings = terms, {}
+            self._terms = terms
+            self._rulings = {}
         key = (call.tool.name, call.safety_level, call.promises.capabilities)
         if key not in self._rulings:
             self._rulings[key] = approval_ruling(terms, call.tool, call.model, call.safety_level)
         return self._rulings[key]
 
     def grant(self, requests: Sequence[ApprovalRequest]) -> dict[str, Approval]:
-        """Keep what was allowed beforehand, by operation id. One transaction."""
+        """Record, in one transaction, the requests that grants already allow. Return the approvals by operation
+        id.
+        """
         answered = [(request, Approval(request.id, ApprovalAnswer.APPROVED, BY_GRANT)) for request in requests]
         if answered:
             self._journal.approvals.record(answered)
         return {request.operation_id: approval for request, approval in answered}
 
     def may_be_approved(self, request: ApprovalRequest, approver: Approver) -> bool:
-        """Whether there is, or may be, a yes to this. Spends nothing."""
+        """Return True if the request is approved, or a person can be asked. Consumes no approval."""
         if approver.prompt is not None or approver.grants_all(request):
             return True
         now = time.time()
         stored = self._journal.approvals.listed(request.operation_hash)
-        return any(one.state == "approved" and one.request.expires > now for one in stored)
+        return any(approval.state == "approved" and approval.request.expires > now for approval in stored)
 
     def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
-        """Nobody can be asked now: keep the requests for whoever answers later, and say how."""
+        """Store the requests for a later answer, and return a finding for each that explains how to answer."""
         if requests:
             ids = self._journal.approvals.ask(requests)
         else:
@@ -216,8 +236,12 @@ class Approvals:
         *,
         now: ApprovalRequest | None = None,
     ) -> ApprovalOutcome:
-        """Ask for this operation. `now` is the same question about the scene as it is, where the run began with another one: answers
-        from before are for `request`, new ones for `now`."""
+        """Ask for approval of this operation, unless an earlier answer, a grant or a permission for the session
+        covers it.
+
+        `now` is the same request for the present scene, if the run began with another scene. Earlier answers apply
+        to `request`, new ones to `now`.
+        """
         if approver.grants_all(request):
             return ApprovalOutcome(self.grant([request])[request.operation_id])
         earlier = self._journal.approvals.use(request.operation_hash)
@@ -227,101 +251,126 @@ class Approvals:
             approval = Approval(request.id, ApprovalAnswer.APPROVED, IN_SESSION)
             self._journal.approvals.record([(request, approval)])
             return ApprovalOutcome(approval)
+
         request = now or request
-        moved = False
-        if approver.prompt is not None:
-            before = self._head_number()
-            answer = approver.prompt.ask(request, cancel=cancel)
-            moved = self._head_number() != before
-            if answer in YES and time.time() > request.expires:
-                answer = ApprovalAnswer.NONE
-            if answer in YES and moved:
-                return ApprovalOutcome(None, outdated_approval(request.tool), moved)
-            if answer is ApprovalAnswer.SESSION:
-                if isinstance(approver.prompt, SessionPrompt):
-                    self._allow_in_session([request], approver.prompt)
-                answer = ApprovalAnswer.APPROVED
-            if answer is not ApprovalAnswer.NONE:
-                approval = Approval(request.id, answer, approver.prompt.name)
-                self._journal.approvals.record([(request, approval)])
-                return ApprovalOutcome(
-                    approval, None if answer is ApprovalAnswer.APPROVED else _declined(request), moved
-                )
-        return ApprovalOutcome(None, self.leave([request])[0], moved)
+        if approver.prompt is None:
+            return ApprovalOutcome(None, self.leave([request])[0])
+
+        head_before = self._head_number()
+        answer = approver.prompt.ask(request, cancel=cancel)
+        head_moved = self._head_number() != head_before
+        if answer in YES and time.time() > request.expires:
+            answer = ApprovalAnswer.NONE
+        if answer in YES and head_moved:
+            return ApprovalOutcome(None, outdated_approval(request.tool), head_moved)
+        if answer is ApprovalAnswer.SESSION:
+            if isinstance(approver.prompt, SessionPrompt):
+                self._allow_in_session([request], approver.prompt)
+            answer = ApprovalAnswer.APPROVED
+        if answer is ApprovalAnswer.NONE:
+            return ApprovalOutcome(None, self.leave([request])[0], head_moved)
+
+        approval = Approval(request.id, answer, approver.prompt.name)
+        self._journal.approvals.record([(request, approval)])
+        if answer is ApprovalAnswer.APPROVED:
+            return ApprovalOutcome(approval, None, head_moved)
+        return ApprovalOutcome(approval, _declined(request), head_moved)
 
     def ask_together(
         self, requests: Mapping[str, ApprovalRequest], approver: Approver, cancel: CancelToken | None = None
     ) -> dict[str, ApprovalOutcome]:
-        """One question about all of these, by operation, where the one to be asked takes such questions. A yes is kept for each operation
-        as if each had been asked about: it is bound to it, and spent when it runs. What is said already, here, is returned."""
+        """Ask one question about all open requests, if the approver accepts combined questions. Return the
+        refusals by operation id.
+
+        A yes is stored for each operation, as if each had its own question. `ask` consumes it when the operation
+        runs.
+        """
         prompt = approver.prompt
-        open_ones = {id: one for id, one in requests.items() if self._must_be_asked(one, approver)}
-        if not isinstance(prompt, SessionPrompt) or len(open_ones) < 2:
+        open_requests = [request for request in requests.values() if self._must_be_asked(request, approver)]
+        if not isinstance(prompt, SessionPrompt) or len(open_requests) < 2:
             return {}
-        for together in _in_parts(open_ones.values()):
-            answers = self._ask_these(together, prompt, cancel)
-            if answers is None or answers:
-                return answers or {}  # others changed the scene, or it was no yes
+
+        for group in _question_groups(open_requests):
+            refusals = self._ask_group(group, prompt, cancel)
+            if refusals is None:
+                return {}  # another client changed the scene
+            if refusals:
+                return refusals
         return {}
 
-    def _ask_these(
-        self, asked: Sequence[ApprovalRequest], prompt: SessionPrompt, cancel: CancelToken | None
+    def _ask_group(
+        self, requests: Sequence[ApprovalRequest], prompt: SessionPrompt, cancel: CancelToken | None
     ) -> dict[str, ApprovalOutcome] | None:
-        """What was said to these, where it was no yes; a yes is kept for each. None where others changed the scene meanwhile."""
-        before = self._head_number()
-        answer = prompt.ask_together(asked, cancel=cancel)
-        if self._head_number() != before:
+        """Ask one question about these requests. Return the refusals by operation id, which are empty after a yes.
+
+        None if another client changed the scene meanwhile.
+        """
+        head_before = self._head_number()
+        answer = prompt.ask_together(requests, cancel=cancel)
+        if self._head_number() != head_before:
             return None
-        if answer in YES and time.time() <= min(one.expires for one in asked):
-            self._journal.approvals.give(asked, prompt.name)
+
+        if answer in YES and time.time() <= min(request.expires for request in requests):
+            self._journal.approvals.give(requests, prompt.name)
             if answer is ApprovalAnswer.SESSION:
-                self._allow_in_session(asked, prompt)
+                self._allow_in_session(requests, prompt)
             return {}
+
+        outcomes: dict[str, ApprovalOutcome] = {}
         if answer is ApprovalAnswer.DECLINED:
-            declined = [(one, Approval(one.id, answer, prompt.name)) for one in asked]
+            declined = [(request, Approval(request.id, answer, prompt.name)) for request in requests]
             self._journal.approvals.record(declined)
-            return {one.operation_id: ApprovalOutcome(approval, _declined(one)) for one, approval in declined}
-        left = self.leave(asked)
-        return {one.operation_id: ApprovalOutcome(None, finding) for one, finding in zip(asked, left, strict=True)}
+            for request, approval in declined:
+                outcomes[request.operation_id] = ApprovalOutcome(approval, _declined(request))
+            return outcomes
+
+        findings = self.leave(requests)
+        for request, finding in zip(requests, findings, strict=True):
+            outcomes[request.operation_id] = ApprovalOutcome(None, finding)
+        return outcomes
 
     def _must_be_asked(self, request: ApprovalRequest, approver: Approver) -> bool:
-        """Whether it has to be asked about; what a person must see whole is asked about by itself."""
+        """Return True if a combined question must include this request. A request that a person must see in full
+        is never combined.
+        """
         now = time.time()
         stored = self._journal.approvals.listed(request.operation_hash)
-        given = any(one.state == "approved" and one.request.expires > now for one in stored)
-        return not (
-            request.in_person or given or approver.grants_all(request) or self.is_allowed_in_session(request, approver)
-        )
+        is_approved = any(approval.state == "approved" and approval.request.expires > now for approval in stored)
+        if request.in_person or is_approved or approver.grants_all(request):
+            return False
+        return not self.is_allowed_in_session(request, approver)
 
     def is_allowed_in_session(self, request: ApprovalRequest, approver: Approver) -> bool:
-        """Whether whoever would be asked allowed everything of its kind in this session, and did not take it back."""
+        """Return True if the approver has allowed this kind of operation for the session and has not revoked that."""
         prompt = approver.prompt
         if request.in_person or not request.needed_grants or not isinstance(prompt, SessionPrompt):
             return False
         now = time.time()
-        return any(
-            one.state == "approved" and one.request.expires > now
-            for one in self._journal.approvals.listed(self._allowance(request, prompt.scope))
-        )
+        stored = self._journal.approvals.listed(self._allowance_key(request, prompt.scope))
+        return any(approval.state == "approved" and approval.request.expires > now for approval in stored)
 
     def _allow_in_session(self, requests: Sequence[ApprovalRequest], prompt: SessionPrompt) -> None:
-        kinds = {one.needed_grants: one for one in requests if one.needed_grants and not one.in_person}
-        allowed = [
-            replace(
-                one,
+        by_kind: dict[frozenset[str], ApprovalRequest] = {}
+        for request in requests:
+            if request.needed_grants and not request.in_person:
+                by_kind[request.needed_grants] = request
+
+        allowances: list[ApprovalRequest] = []
+        for grants, request in by_kind.items():
+            allowance = replace(
+                request,
                 id=_new_id(),
-                operation_hash=self._allowance(one, prompt.scope),
+                operation_hash=self._allowance_key(request, prompt.scope),
                 operation_id="",
                 what=f"every operation that is {' and '.join(sorted(grants))}, in this session",
                 expires=time.time() + SESSION_SECONDS,
                 shown="",
             )
-            for grants, one in kinds.items()
-        ]
-        self._journal.approvals.give(allowed, prompt.name)
+            allowances.append(allowance)
+        self._journal.approvals.give(allowances, prompt.name)
 
-    def _allowance(self, request: ApprovalRequest, scope: str) -> str:
-        """What stands for its kind in this session, where an approval has the hash of its operation."""
+    def _allowance_key(self, request: ApprovalRequest, scope: str) -> str:
+        """Return the key of the request's kind in this session. It replaces the operation hash of an approval."""
         kind = {"session": self._session, "scope": scope, "kind": sorted(request.needed_grants)}
         return f"{SESSION}{digest(kind)}"
 
@@ -332,53 +381,55 @@ class Approvals:
         return head.number
 
     def _missing(self, request: ApprovalRequest, id: str) -> Finding:
-        why = ", ".join(request.why)
-        message = f"{request.tool} must be allowed by a person ({why}){self._history(request, id)}"
+        reasons = ", ".join(request.why)
+        message = f"a person must approve {request.tool} ({reasons}){self._history(request, id)}"
+        # The command can be pasted. With --yes it still asks if a person must see the request.
         if request.in_person:
             option = ""
-        else:
-            option = f", or give {request.options}"
-        # It can be pasted as it is; what must be seen by a person is asked about all the same.
-        if request.in_person:
             answer = ""
         else:
+            option = f", or pass {request.options}"
             answer = " --yes"
         command = f"blendwright approve {id}{answer} --workspace {shlex.quote(str(self._journal.workspace))}"
         return refusal("approval_missing", message, command=command, or_option=option)
 
     def _history(self, request: ApprovalRequest, id: str) -> str:
-        """What became of an earlier answer, which the caller may be counting on."""
-        earlier = [
-            stored for stored in self._journal.approvals.listed(request.operation_hash) if stored.request.id != id
-        ]
+        """Return the end of a message about an earlier answer, on which the caller may rely, or ""."""
+        stored = self._journal.approvals.listed(request.operation_hash)
+        earlier = [approval for approval in stored if approval.request.id != id]
         if not earlier:
             return ""
+
         last = earlier[0]
-        if last.state == "used":
-            word = "was used already"
-        else:
-            word = "has expired"
-        return f"; approval {last.request.id} {'was declined' if last.state == 'declined' else word}"
+        match last.state:
+            case "declined":
+                fate = "was declined"
+            case "used":
+                fate = "was already used"
+            case _:
+                fate = "has expired"
+        return f"; approval {last.request.id} {fate}"
 
 
 def _new_id() -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(8))
 
 
-def _in_parts(requests: Iterable[ApprovalRequest]) -> list[list[ApprovalRequest]]:
-    """Return the requests in groups that each fit one question. A request that is too long by itself is in none of them."""
-    parts: list[list[ApprovalRequest]] = [[]]
+def _question_groups(requests: Iterable[ApprovalRequest]) -> list[list[ApprovalRequest]]:
+    """Return the requests in groups that each fit one question. No group contains a request that is too long for a question."""
+    groups: list[list[ApprovalRequest]] = [[]]
     characters = 0
     for request in requests:
-        if request.characters > MOST_CHARACTERS_TOGETHER:
+        if request.characters > MAX_CHARACTERS_TOGETHER:
             continue
-        if len(parts[-1]) == MOST_TOGETHER or characters + request.characters > MOST_CHARACTERS_TOGETHER:
-            parts.append([])
+        is_full = len(groups[-1]) == MAX_REQUESTS_TOGETHER
+        if is_full or characters + request.characters > MAX_CHARACTERS_TOGETHER:
+            groups.append([])
             characters = 0
-        parts[-1].append(request)
+        groups[-1].append(request)
         characters += request.characters
-    return [part for part in parts if part]
+    return [group for group in groups if group]
 
 
 def _declined(request: ApprovalRequest) -> Finding:
-    return refusal("approval_declined", f"{request.tool} was declined")
+    return refusal("approval_declined", f"a person declined {request.tool}")

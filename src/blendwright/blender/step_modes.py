@@ -1,4 +1,4 @@
-"""The ways in which a step knows what it changed, and in which it is taken back."""
+"""The methods by which a step records its changes and is reverted."""
 
 from enum import Enum
 from typing import Protocol
@@ -12,43 +12,45 @@ from blendwright.tool_api.promises import Revert
 from blendwright.tool_api.tool import AnyTool
 from blendwright.wire.methods import StepRequest
 
-# Blender's own undo is proven to work headless from 4.5 on; before that such steps are rebuilt by the core.
+# Blender's undo works without a window from version 4.5 on. For earlier versions the core rebuilds the scene.
 HAS_UNDO = bpy.app.version >= (4, 5, 0)
 
 
 class Hashing(Enum):
-    """When a step that was kept is hashed."""
+    """The moment at which a kept step is hashed."""
 
     AT_ONCE = "at_once"
     MAY_WAIT = "may_wait"
-    """It may be left for later, when the step has written only what its tool declares."""
+    """The hash may be deferred if the step has written only what its tool declares."""
     WAITS = "waits"
-    """The step was applied and verified, and its hash is left for later."""
+    """The step was applied and verified, and its hash is deferred."""
 
 
 class StepMode(Protocol):
-    """How a step that writes is recorded and taken back."""
+    """A method to record and revert the writes of a step."""
 
     @property
     def method(self) -> Revert | None:
-        """The way in which the step can be taken back here; None when only a rebuild can."""
+        """The revert method of this process, or None when only a rebuild can revert the step."""
         ...
 
     def begin(self, name: str) -> None:
-        """Prepare for the writes of the tool of this name."""
+        """Prepare for the writes of the tool with this name."""
         ...
 
     def seal(self) -> list[list[str]]:
-        """Bring the writes into the fingerprint. Returns the changes."""
+        """Bring the writes into the fingerprint and return the changes."""
         ...
 
     def revert(self) -> None:
-        """Undo the writes. Call it only where `method` is not None."""
+        """Undo the writes. Call this only if `method` is not None."""
         ...
 
 
 class RecordedWrites:
-    """The scene port records each write, so that writing the earlier values takes the step back."""
+    """The mode of recorded writes: the scene port records each write, and writing the earlier values reverts the
+    step.
+    """
 
     method = Revert.INVERSE
 
@@ -66,13 +68,17 @@ class RecordedWrites:
 
 
 class MemfileUndo:
-    """An operator writes what nobody records: a comparison of the whole scene shows it, and Blender's own undo takes it back."""
+    """The mode of Blender's undo, for operators whose writes are not recorded. A comparison of the whole scene
+    shows the changes.
+    """
 
     def __init__(self, state: SceneState) -> None:
         self._state = state
         self._leaves = dict(state.fingerprint.leaves())
         self._libraries = library_paths()
-        self.method = Revert.MEMFILE if HAS_UNDO and state.owns_undo else None
+        self.method: Revert | None = None
+        if HAS_UNDO and state.owns_undo:
+            self.method = Revert.MEMFILE
 
     def begin(self, name: str) -> None:
         if self._state.owns_undo:
@@ -83,16 +89,16 @@ class MemfileUndo:
         return fp.changes_between(self._leaves, self._state.fingerprint.leaves())
 
     def revert(self) -> None:
-        # Edits since the last push survive an undo: the dirty state is pushed first.
+        # Blender's undo does not revert edits since the last push, so push the changed state first.
         _push_undo("revert")
         bpy.ops.ed.undo()
-        # Blender's undo leaves what was linked where it is.
+        # Blender's undo keeps linked datablocks.
         drop_linked(lambda key: key in self._leaves, self._libraries)
         self._state.refresh()
 
 
 class DisposableProcess:
-    """The process ends after the step, so that nothing is recorded and nothing is taken back."""
+    """The mode of a process that ends after the step. It records and reverts nothing."""
 
     method = None
 
@@ -103,11 +109,13 @@ class DisposableProcess:
         return []
 
     def revert(self) -> None:
-        raise AssertionError("a disposable process is not taken back")
+        raise AssertionError("a step in a disposable process cannot be reverted")
 
 
 def uses_memfile(tool: AnyTool, args: object, request: StepRequest) -> bool:
-    """Whether the step is to be taken back by Blender's own undo, by its tool's declaration or as a rehearsal."""
+    """Return True if Blender's own undo reverts the step, because its tool declares that or the request rehearses
+    it.
+    """
     declared = tool.revert_for(args, bpy.app.version) is Revert.MEMFILE
     return declared or request.get("rehearse") == Revert.MEMFILE.value
 

@@ -1,4 +1,4 @@
-"""A single call of a tool or macro: a plan of one operation, and its report as the outcome of a call."""
+"""A single call of a tool or macro: a plan of one operation, whose report becomes the outcome of the call."""
 
 from __future__ import annotations
 
@@ -26,21 +26,24 @@ from blendwright.values.plan import Operation, Places, Plan, Schedule
 from blendwright.values.report import OperationReport, RunReport, StepDetails
 
 SNAPSHOT_TOOL = "scene.snapshot"
-# The operation id of a call that belongs to no plan; its request id is a new one each time.
+# The operation id of a call outside of plans. Each such call gets a new request id.
 CALL = "call"
-# Within the half second in which a deadline is answered.
-AT_THE_LATEST = 0.25
-# Pointers of a call lead into its arguments, and nowhere else.
-NOWHERE = Places(id="", tool="", args="", depends_on="", safety_level="")
+# Seconds after the caller's timeout in which the call must end, wherever it waits.
+EXTRA_SECONDS = 0.25
+# Pointers of a single call point into its arguments and into no plan.
+NO_PLACES = Places(id="", tool="", args="", depends_on="", safety_level="")
 
 
 def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPTIONS) -> Outcome:
-    """Run one call; every failure is an outcome. Raises only EnvironmentUnfit: no Blender to call, or no disk to write to."""
+    """Run one call of a tool or macro and return its outcome. A failure is also an outcome.
+
+    Raises only EnvironmentUnfit, when Blender or the disk is not usable.
+    """
     session = runner.session
     if name not in session.tools and name not in session.macros:
         name = own_name(name, (*session.tools, *session.macros))
-    operation = Operation(CALL, name, args, (), None, 0, "", NOWHERE)
-    # A macro says itself of which class it is, so its steps must keep to that.
+    operation = Operation(CALL, name, args, (), None, 0, "", NO_PLACES)
+    # A macro declares its determinism class, so its steps must keep to that class.
     if name in session.macros:
         accepts = "prove"
     else:
@@ -52,7 +55,7 @@ def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPT
         outcome = _ToolCall(runner, session.tools[name], plan, options).run()
     else:
         near = did_you_mean(name, session.tools, otherwise="See: blendwright tools")
-        finding = refusal("tool_unknown", f"there is no tool named '{name}'", near=near)
+        finding = refusal("tool_unknown", f"no tool is named '{name}'", near=near)
         blank = Outcome(name, 0, request_id=plan.request_id)
         outcome = _refused(blank, (finding,), PhaseClock(options.parse_ms))
         session.observe(CallEnded(CallIds(plan.request_id, CALL), outcome, recorded=False))
@@ -77,19 +80,19 @@ class _ToolCall:
             self._seconds = allowed
         else:
             self._seconds = min(options.timeout, allowed)
-        # Where the caller gave a time, the call is over a little later wherever it waits, also for a Blender to start.
+        # With a timeout of the caller, the call ends shortly after it, even while it waits for Blender to start.
         run_seconds = terms.constraints.run_seconds
         if options.timeout is None:
             ends = None
         else:
-            ends = min(options.timeout + AT_THE_LATEST, run_seconds)
+            ends = min(options.timeout + EXTRA_SECONDS, run_seconds)
         self._options = replace(options, timeout=ends, call_seconds=self._seconds, one_at_a_time=True)
         self._clock = PhaseClock(options.parse_ms)
 
     def run(self) -> Outcome:
         valid = self._too_long or non_interoperable_values(self._plan.operations[0].args)
         valid = valid or validate(self._plan, self._session.tools, self._session.contract.terms, stage=None)
-        # Nothing runs before it that could change what its paths lead to.
+        # Paths can be checked now, because no operation runs before this call and changes them.
         if isinstance(valid, tuple):
             findings = valid
         else:
@@ -113,25 +116,36 @@ class _ToolCall:
     def _turned_away(
         self, valid: ValidPlan | tuple[Finding, ...], findings: tuple[Finding, ...], *, no_blender: bool = False
     ) -> Outcome:
-        """Refused before it ran: recorded, unless there is no scene yet that a record could speak of."""
-        args, model, level = dict[str, Any](), None, self._tool.safety_level.value
+        """Return the outcome of a call that was refused before it ran. Record it, unless no scene is known yet."""
+        args: dict[str, Any] = {}
+        model = None
+        level = self._tool.safety_level.value
         if isinstance(valid, ValidPlan):
             (operation,) = valid.plan.operations
-            args, model, level = dict(operation.args), operation.model, operation.safety_level or level
+            args = dict(operation.args)
+            model = operation.model
+            level = operation.safety_level or level
         request_id = self._plan.request_id
         keys = OperationKeys(request_id, {CALL: args})
         invocation = Invocation(request_id, CALL, self._tool, args, model, level, keys, new_id(), single_call=True)
-        known_hash, ledger = self._session.scene.head.known_hash, self._session.ledger
+        known_hash = self._session.scene.head.known_hash
+        ledger = self._session.ledger
         if known_hash is not None:
             ledger.write([ledger.note(invocation, "failed", known_hash, fault=findings[0].fault)])
-        nothing_kept = StepDetails(reverted_by="rebuild", answered=False, deadline_seconds=self._seconds)
+
+        reverted_by = None
+        partial = None
+        if no_blender:
+            reverted_by = "rebuild"
+            details = StepDetails(reverted_by=reverted_by, answered=False, deadline_seconds=self._seconds)
+            partial = details.partial_work()
         blank = Outcome(
             self._tool.name,
             self._tool.version,
             fingerprint_before=known_hash,
             fingerprint_after=known_hash,
-            reverted_by="rebuild" if no_blender else None,
-            partial=nothing_kept.partial_work() if no_blender else None,
+            reverted_by=reverted_by,
+            partial=partial,
             request_id=request_id,
             mcp_call_id=invocation.call_id,
         )
@@ -140,11 +154,16 @@ class _ToolCall:
         return outcome
 
     def _outcome(self, report: RunReport, model: Any) -> Outcome:
-        (operation,), scene_hash, notes = report.operations, report.scene_hash_after, report.notes
-        details, unchanged = operation.details, operation.scene_hash_before is None
+        (operation,) = report.operations
+        details = operation.details
+        if operation.scene_hash_before is None:
+            hash_before = hash_after = report.scene_hash_after
+        else:
+            hash_before = operation.scene_hash_before
+            hash_after = operation.scene_hash_after
         fields: dict[str, Any] = {
-            "fingerprint_before": scene_hash if unchanged else operation.scene_hash_before,
-            "fingerprint_after": scene_hash if unchanged else operation.scene_hash_after,
+            "fingerprint_before": hash_before,
+            "fingerprint_after": hash_after,
             "request_id": self._plan.request_id,
             "mcp_call_id": operation.mcp_call_id,
         }
@@ -171,13 +190,13 @@ class _ToolCall:
             artifacts=details.artifacts,
             blender_mutation_id=operation.blender_mutation_id,
             trace=self._clock.trace(),
-            notes=notes,
+            notes=report.notes,
             **fields,
         )
 
 
 class _MacroCall:
-    """Its steps are run as those of any plan, and observed as a run."""
+    """A call of a macro. Its steps run, and notify the observer, like those of a plan."""
 
     def __init__(self, runner: Runner, macro: Macro, plan: Plan, options: RunOptions) -> None:
         self._runner = runner
@@ -188,11 +207,12 @@ class _MacroCall:
         self._clock = PhaseClock(options.parse_ms)
 
     def run(self) -> Outcome:
-        session, args = self._session, self._plan.operations[0].args
+        session = self._session
+        args = self._plan.operations[0].args
         findings = non_interoperable_values(args)
         if self._options.rehearse is not None:
-            message = f"{self._macro.name} is a macro, whose steps cannot be rehearsed as one call"
-            cure = "Preview a plan that calls it: blendwright preview PLAN"
+            message = f"{self._macro.name} is a macro; its steps cannot be rehearsed as one call"
+            cure = "Preview a plan that calls the macro: blendwright preview PLAN"
             findings = (Finding(Fault.ARGS_INVALID, message, "", cure),)
         terms = session.contract.terms.demanding(self._options.determinism)
         valid = findings or validate(self._plan, session.tools, terms, session.macros)
@@ -212,29 +232,38 @@ class _MacroCall:
     def _outcome(self, report: RunReport) -> Outcome:
         if report.status == "refused":
             return self._turned_away(tuple(report.all_findings()))
-        macro, scene_hash, steps = self._macro, self._session.scene.hash, report.operations
+
+        macro = self._macro
+        scene_hash = self._session.scene.hash
+        steps = report.operations
         (operation,) = reports_by_caller(steps)
         for phase in ("plan", "execute", "verify"):
             self._clock.note(phase, operation.timings.get(f"{phase}_ms", 0.0))
         before = operation.scene_hash_before or scene_hash
         blank = Outcome(macro.name, macro.version, fingerprint_before=before, fingerprint_after=scene_hash)
         if not operation.done:
+            if any(step.status == "rolled_back" for step in steps):
+                reverted_by = "rebuild"
+            else:
+                reverted_by = None
             return blank.with_(
                 fault=operation.fault or Fault.INTERNAL_ERROR,
                 message=operation.message,
                 findings=operation.findings,
-                reverted_by="rebuild" if any(step.status == "rolled_back" for step in steps) else None,
+                reverted_by=reverted_by,
                 partial=_partial(steps),
                 trace=self._clock.trace(),
             )
-        args = self._plan.operations[0].args
-        seeded = macro.determinism is Determinism.SEEDED
+
+        seed = None
+        if macro.determinism is Determinism.SEEDED:
+            seed = macro.complete(self._plan.operations[0].args)[0].get("seed")
         return blank.with_(
             result=operation.result,
             handles=tuple(_handles(steps)),
             changes=tuple(_changes(steps)),
             determinism_class=macro.determinism.value,
-            seed=macro.complete(args)[0].get("seed") if seeded else None,
+            seed=seed,
             trace=self._clock.trace(),
         )
 
@@ -244,7 +273,7 @@ def _refused(blank: Outcome, findings: tuple[Finding, ...], clock: PhaseClock) -
 
 
 def _partial(steps: Sequence[OperationReport]) -> dict[str, Any]:
-    """Which steps stand and which were taken back, each with what it changed, as far as there is a receipt."""
+    """Return the steps of a failed macro by their fate: kept, taken back, not run."""
     return {
         "kept": [_named(step) for step in kept_steps(steps)],
         "taken_back": [_named(step) for step in steps if step.status == "rolled_back"],
@@ -266,7 +295,9 @@ def _handles(steps: Sequence[OperationReport]) -> list[dict[str, str]]:
 
 
 def _changes(steps: Sequence[OperationReport]) -> list[dict[str, str]]:
-    """What all steps together changed: what one of them created stays created, however often others changed it."""
+    """Return the combined changes of all steps. A datablock that one step created stays "created" after later
+    changes.
+    """
     by_name: dict[tuple[str, str], dict[str, str]] = {}
     for step in steps:
         for change in (step.receipt or {}).get("changes", ()):

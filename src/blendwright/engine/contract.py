@@ -1,4 +1,6 @@
-"""The contract of a session as it is used: negotiated once Blender is known, kept in the journal, and asked before every call."""
+"""The contract of a session: negotiated once Blender is known, stored in the journal, and checked before every
+call.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ NO_MACROS = registry("1", {})
 
 
 class ContractDraft:
-    """What a session is to be held to, before Blender is known. Raises Refusal when there can be no contract, whatever the Blender."""
+    """The terms of a session before its Blender is known."""
 
     def __init__(
         self,
@@ -50,7 +52,11 @@ class ContractDraft:
         earlier: SessionContract | None = None,
         session_id: str | None = None,
     ) -> None:
-        """`earlier` is a contract from before that must still hold: what it names must be the same, and no limit is raised above it."""
+        """Initialize the draft. Raises Refusal when no contract is possible with any Blender.
+
+        `earlier` is a previous contract that must still hold: its names must be the same, and no limit may be
+        higher than in it.
+        """
         if earlier is not None:
             _refuse_edited(earlier)
         self.session_id = session_id or new_id()
@@ -67,7 +73,7 @@ class ContractDraft:
         if isinstance(terms, tuple):
             raise Refusal(terms)
         self.terms: ContractTerms = terms
-        self._made: tuple[BlenderProfile, SessionContract] | None = None
+        self._negotiated: tuple[BlenderProfile, SessionContract] | None = None
         if earlier is not None:
             self._refuse_outdated(earlier)
 
@@ -77,19 +83,19 @@ class ContractDraft:
             raise Refusal(findings)
 
     def for_host(self, proposal: Proposal) -> ContractDraft:
-        """The same to another host. Raises Refusal."""
+        """Return a draft with the same tools and policy for another host's proposal. Raises Refusal."""
         return ContractDraft(self._tools, proposal=proposal, policy=self._policy, macros=self._macros)
 
     def contract(self, blender: WorkerProfile) -> SessionContract:
-        """The contract with this Blender. Raises Refusal."""
+        """Return the contract with this Blender. Raises Refusal."""
         lasting = blender.lasting
-        if self._made is not None and self._made[0] == lasting:
-            return self._made[1]
+        if self._negotiated is not None and self._negotiated[0] == lasting:
+            return self._negotiated[1]
         if self.earlier is None:
             findings = ()
         else:
             findings = tuple(other_blender(self.earlier, lasting))
-        made = negotiate(
+        result = negotiate(
             Negotiation(
                 session_id=self.session_id,
                 proposal=self._proposal or Proposal(),
@@ -99,14 +105,16 @@ class ContractDraft:
                 macro_registry=self._macros,
             )
         )
-        if findings or isinstance(made, tuple):
-            raise Refusal(findings + (made if isinstance(made, tuple) else ()))
-        self._made = (lasting, made)
-        return made
+        if isinstance(result, tuple):
+            findings += result
+        if findings or isinstance(result, tuple):
+            raise Refusal(findings)
+        self._negotiated = (lasting, result)
+        return result
 
 
 def _refuse_edited(contract: SessionContract) -> None:
-    # How one of another version was hashed is not known here.
+    # Only this version's way to hash a contract is known here, so check the version first.
     findings = tuple(other_version(contract.contract_version)) or tuple(edited(contract))
     if findings:
         raise Refusal(findings)
@@ -114,8 +122,11 @@ def _refuse_edited(contract: SessionContract) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _ToolCheck:
-    """What is known of all calls of a tool that need the same: the findings of the objections that do not depend on single arguments,
-    and the objections that do. `asks` says whether a person may have to allow such a call."""
+    """The findings and objections that all similar calls of a tool share.
+
+    `findings` do not depend on arguments; `by_arguments` are objections that do. `asks` is true when a person may
+    have to allow such a call.
+    """
 
     findings: tuple[Finding, ...]
     by_arguments: tuple[Objection, ...]
@@ -130,21 +141,25 @@ class ActiveContract:
         self._scene = scene
         self._journal = journal
         self.terms: ContractTerms = draft.terms
-        """What holds whatever Blender it is."""
+        """The terms that hold for every Blender."""
         self._contract: SessionContract | None = None
-        # A plan of thousands of operations has a handful of tools.
+        # Cached, because a plan of thousands of operations uses only a few tools.
         self._tool_checks: dict[tuple[Any, ...], _ToolCheck] = {}
         self.fingerprint: str | None = None
-        """Of the contract, once there is one."""
+        """Fingerprint of the contract, or None before negotiation."""
 
     def contract(self) -> SessionContract:
-        """Starts Blender when need be, which is asked what it is; kept in the journal before anything is done under it. Raises Refusal."""
+        """Return the contract of this scene; negotiate it at the first call. Raises Refusal.
+
+        The first call starts Blender if necessary, to read its version, and stores the contract in the journal
+        before any work.
+        """
         if self._contract is None:
-            made = self._draft.contract(self._scene.profile)
-            document = made.model_dump(mode="json", exclude={"session_id"})
-            self._journal.contracts.keep(made.session_id, made.fingerprint, document)
-            self._contract = made
-            self.fingerprint = made.fingerprint
+            contract = self._draft.contract(self._scene.profile)
+            document = contract.model_dump(mode="json", exclude={"session_id"})
+            self._journal.contracts.keep(contract.session_id, contract.fingerprint, document)
+            self._contract = contract
+            self.fingerprint = contract.fingerprint
         return self._contract
 
     def check(
@@ -156,8 +171,11 @@ class ActiveContract:
         *,
         background: bool = False,
     ) -> tuple[tuple[Finding, ...], bool]:
-        """Phase 2: everything that contract, policy and this very Blender say against these calls, and whether a person may have to
-        allow one of them. Raises Refusal, as `contract` does."""
+        """Check these calls against the contract, the policy and this Blender (phase 2).
+
+        Return the findings, and whether a person may have to allow one of the calls. Raises Refusal, as `contract`
+        does.
+        """
         contract = self._contract or self.contract()
         if determinism is None:
             terms = contract
@@ -165,9 +183,11 @@ class ActiveContract:
             terms = contract.demanding(determinism)
         if background:
             terms = terms.in_background()
-        findings, asks = list[Finding](), False
+        findings: list[Finding] = []
+        asks = False
         for call in calls:
-            operation, promises = operations[call.operation_id], call.promises
+            operation = operations[call.operation_id]
+            promises = call.promises
             proposed = ProposedCall(
                 terms, call.tool, call.model, call.args, call.safety_level, contract.blender, path_findings
             )
@@ -187,8 +207,14 @@ class ActiveContract:
 
 
 def _tool_check(call: ProposedCall, *, with_files: bool) -> _ToolCheck:
-    lines = concerning(call.tool, call.terms, Stage.BLENDER)
-    fixed = [finding for line in lines if not line.by_arguments for finding in line.find(call)]
-    # Where files lie decides about each call by itself.
+    objections = concerning(call.tool, call.terms, Stage.BLENDER)
+    findings: list[Finding] = []
+    by_arguments: list[Objection] = []
+    for objection in objections:
+        if objection.by_arguments:
+            by_arguments.append(objection)
+        else:
+            findings += objection.find(call)
+    # The paths of files decide whether a call needs approval, so each call with files is checked.
     asks = with_files or approval_ruling(call.terms, call.tool, call.model, call.level) is not None
-    return _ToolCheck(tuple(fixed), tuple(line for line in lines if line.by_arguments), asks)
+    return _ToolCheck(tuple(findings), tuple(by_arguments), asks)

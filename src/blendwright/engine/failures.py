@@ -1,4 +1,4 @@
-"""What a broken-off step is called: the worker's errors in the words of the one taxonomy, with a cure."""
+"""Findings for calls that a worker could not complete: worker errors as faults of the taxonomy, each with a fix."""
 
 from __future__ import annotations
 
@@ -17,37 +17,45 @@ from blendwright.values.errors import (
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-# What the wire says of a request or an answer that does not fit a frame.
-TOO_MUCH = frozenset({"oversized_request", "oversized_answer"})
+# Error codes of the wire for a request or answer that exceeds a frame.
+OVERSIZED_CODES = frozenset({"oversized_request", "oversized_answer"})
 
 RENDER_LESS = (
-    "Take a faster engine (WORKBENCH), fewer samples or a smaller picture, or allow more time; "
-    "render.still has its engine and size from scene.set_render."
+    "Use a faster engine (WORKBENCH), fewer samples or a smaller picture, or allow more time. "
+    "scene.set_render sets the engine and the size of render.still."
 )
 
 
 def unsent(error: WorkerError | RebuildFailed) -> bool:
-    """Whether the worker never saw the request, or is dead anyhow."""
+    """Return True when the worker never received the request, or was stopped by a cancellation."""
     return isinstance(error, Cancelled) or (isinstance(error, WorkerFault) and error.code == "oversized_request")
 
 
 def finding_of(error: WorkerError | RebuildFailed, tool: AnyTool | None = None) -> Finding:
-    """What is said of it, with a cure that fits the tool where that decides. A worker that somebody else killed would have gone on."""
+    """Return the finding for a worker error, with a fix for this tool.
+
+    If another program killed the worker, the finding has the rule "killed_from_outside".
+    """
     fault, cure = _reason(error, tool)
-    killed = error.details.get("signal") == signal.SIGKILL and "reason" not in error.details
-    return Finding(fault, error.message, "", error.cure or cure, "killed_from_outside" if killed else None)
+    if error.details.get("signal") == signal.SIGKILL and "reason" not in error.details:
+        rule = "killed_from_outside"
+    else:
+        rule = None
+    return Finding(fault, error.message, "", error.cure or cure, rule)
 
 
 def _reason(error: WorkerError | RebuildFailed, tool: AnyTool | None) -> tuple[Fault, str]:
     if isinstance(error, DeadlinePassed):
         renders = tool is not None and "render" in tool.requires.capabilities
-        return Fault.TOOL_TIMEOUT, RENDER_LESS if renders else "Ask for less at once, or allow more time."
+        if renders:
+            return Fault.TOOL_TIMEOUT, RENDER_LESS
+        return Fault.TOOL_TIMEOUT, "Request less at once, or allow more time."
     if isinstance(error, Cancelled):
-        return Fault.CANCELLED, "Call again when it is wanted after all."
+        return Fault.CANCELLED, "Call it again if you still want the result."
     if isinstance(error, (WorkerLost, ProtocolBreach)):
-        return Fault.WORKER_LOST, "Call again; if it happens again with these arguments, change them."
-    if isinstance(error, WorkerFault) and error.code in TOO_MUCH:
-        return Fault.LIMIT_EXCEEDED, "Ask for less at once."
+        return Fault.WORKER_LOST, "Call it again. If it happens again with these arguments, change them."
+    if isinstance(error, WorkerFault) and error.code in OVERSIZED_CODES:
+        return Fault.LIMIT_EXCEEDED, "Request less at once."
     if isinstance(error, RebuildFailed):
         return Fault.ROLLBACK_FAILED, "Start again from a saved file."
-    return Fault.INTERNAL_ERROR, "Report it, with the worker's log."
+    return Fault.INTERNAL_ERROR, "Report this error together with the worker's log."

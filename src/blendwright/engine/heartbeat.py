@@ -1,6 +1,7 @@
-"""What can be told of a call that takes long, while it runs: how long it has been running, and the last that it said.
+"""Progress of one long call: its running time, and the last line that it printed.
 
-What a worker prints, and how far it has rendered, is in a file of its scratch: the core reads it there, and never waits for it.
+A worker writes its output and the progress of a render to a file in its scratch directory. The core reads that
+file and never waits for it.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from typing import Self
 from blendwright.util.no_follow import open_file
 from blendwright.wire.methods import PRINTED_FILE
 
-INTERVAL = 1.0
-# Of the file, from its end; and of the line that is told.
-TAIL_BYTES = 4096
-LONGEST_LINE = 200
+INTERVAL_SECONDS = 1.0
+# Bytes read from the end of the file, and characters of the reported line.
+MAX_TAIL_BYTES = 4096
+MAX_LINE_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A call that runs: `seconds` of `limit`; `last` is the last line that it printed, or how far a render is."""
+    """The progress of a running call: `seconds` of `limit`. `last` is the last line of its output, or the progress
+    of a render.
+    """
 
     tool: str
     seconds: float
@@ -32,22 +35,29 @@ class Waiting:
     last: str
 
     def __str__(self) -> str:
-        return f"{self.tool}: {self.seconds:.0f} of {self.limit:g} s" + (f", {self.last}" if self.last else "")
+        text = f"{self.tool}: {self.seconds:.0f} of {self.limit:g} s"
+        if self.last:
+            text += f", {self.last}"
+        return text
 
 
 class Heartbeat:
-    """Tells of a call for the length of a `with` block, from the first second on; nothing where nobody listens."""
+    """A context manager that calls `report` about once per second while its block runs. Without `report` it starts
+    no thread.
+    """
 
-    def __init__(self, told: Callable[[Waiting], None] | None, tool: str, limit: float, scratch: Path | None) -> None:
-        self._told = told
-        self._tool, self._limit, self._scratch = tool, limit, scratch
+    def __init__(self, report: Callable[[Waiting], None] | None, tool: str, limit: float, scratch: Path | None) -> None:
+        self._report = report
+        self._tool = tool
+        self._limit = limit
+        self._scratch = scratch
         self._began = monotonic()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Self:
-        if self._told is not None:
-            self._thread = threading.Thread(target=self._tell, name="blendwright-waiting", daemon=True)
+        if self._report is not None:
+            self._thread = threading.Thread(target=self._report_regularly, name="blendwright-waiting", daemon=True)
             self._thread.start()
         return self
 
@@ -58,20 +68,25 @@ class Heartbeat:
         if self._thread is not None:
             self._thread.join()
 
-    def _tell(self) -> None:
-        assert self._told is not None
-        while not self._ended.wait(INTERVAL):
-            self._told(Waiting(self._tool, monotonic() - self._began, self._limit, last_line(self._scratch)))
+    def _report_regularly(self) -> None:
+        assert self._report is not None
+        while not self._ended.wait(INTERVAL_SECONDS):
+            self._report(Waiting(self._tool, monotonic() - self._began, self._limit, last_line(self._scratch)))
 
 
 def last_line(scratch: Path | None) -> str:
-    """The last whole line that the call has printed so far."""
+    """Return the last nonempty line that the call has printed so far, or "" if there is none."""
     if scratch is None:
         return ""
     try:
         with open_file(scratch / PRINTED_FILE) as opened:
-            opened.seek(max(0, opened.seek(0, 2) - TAIL_BYTES))
-            lines = opened.read(TAIL_BYTES).decode("utf-8", "replace").splitlines()
+            opened.seek(max(0, opened.seek(0, 2) - MAX_TAIL_BYTES))
+            lines = opened.read(MAX_TAIL_BYTES).decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
-    return next((line.strip()[:LONGEST_LINE] for line in reversed(lines) if line.strip()), "")
+
+    for line in reversed(lines):
+        text = line.strip()
+        if text:
+            return text[:MAX_LINE_CHARACTERS]
+    return ""

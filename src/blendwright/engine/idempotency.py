@@ -1,4 +1,4 @@
-"""What the journal knows of the operations of a plan: which have their answer already, which must not run, which are to run."""
+"""A comparison of a plan with the journal: operations with a known answer, conflicts, and operations to run."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from blendwright.values.findings import Finding, cut
 from blendwright.values.plan import Plan
 from blendwright.values.report import OperationReport
 
-# Looking up fewer than these takes no time worth saving; the answers of more take memory.
-WORTH_KEEPING, MOST_KEPT = 100, 20_000
+# Operations of a plan whose answers are worth caching: a look-up of fewer takes no time worth saving, and the
+# answers of more take too much memory.
+MIN_CACHED_OPERATIONS, MOST_KEPT = 100, 20_000
 
-# A program has no ids of operations to change, and is another request where its text or its parameters are others.
-_ANEW = "give it a new operation id, or the whole plan or program a new one: `blendwright run --request-id NEW`."
+# A program has no operation ids to change. With another text or other parameters it is another request.
+_NEW_ID_FIX = "give it a new operation id, or give the whole plan or program a new request id: `blendwright run --request-id NEW`."
 
 
 @dataclass(slots=True)
 class Classification:
-    """The operations of a plan, each in one of three lists, in schedule order."""
+    """The operations of a plan in three lists, each in schedule order."""
 
     cached: list[tuple[Invocation, Mapping[str, Any], int | None]] = field(
         default_factory=list[tuple[Invocation, Mapping[str, Any], int | None]]
@@ -34,9 +35,11 @@ class Classification:
 
 
 class LastPlan:
-    """The answers of the plan that ran last, true as long as HEAD is where it left it: the very same plan often comes again.
+    """The cached answers of the plan that ran last, because the same plan often runs again. Valid while HEAD has
+    not moved.
 
-    Only where every operation has its commit: what was read holds for one scene, and the journal alone knows for which.
+    The cache holds only plans in which every operation has a commit. A reading is valid for one scene only, and
+    the journal decides which.
     """
 
     def __init__(self) -> None:
@@ -45,7 +48,8 @@ class LastPlan:
         self._answers: Mapping[str, tuple[Mapping[str, Any], int]] = {}
 
     def store(self, journal: JournalView, plan: Plan, reports: Sequence[OperationReport]) -> None:
-        self.plan, self._answers = None, {}
+        self.plan = None
+        self._answers = {}
         if len(reports) > MOST_KEPT:
             return
         answers = {
@@ -55,10 +59,12 @@ class LastPlan:
         }
         head = journal.head
         if len(answers) == len(reports) and head is not None:
-            self.plan, self._head, self._answers = plan, head.number, answers
+            self.plan = plan
+            self._head = head.number
+            self._answers = answers
 
     def lookup(self, journal: JournalView, calls: Sequence[Invocation]) -> Classification | None:
-        """All calls of that plan as answered; None when the journal has to be asked."""
+        """Return all calls of that plan as answered, or None when the caller must query the journal."""
         if len(calls) != len(self._answers):
             return None
         head = journal.head
@@ -68,13 +74,16 @@ class LastPlan:
 
 
 def classify(journal: JournalView, calls: Sequence[Invocation], *, strict: bool = False) -> Classification:
-    """One look-up for all. A reading is an answer only where nothing that runs before it may change the scene.
+    """Sort the calls of a plan by the journal's knowledge of them, with one look-up for all.
 
-    What a macro found out before or after its changes was true then: it is not asked again once these are committed.
-    A commit whose effect a later one took back answers with that one's number in its receipt; `strict`: it is a conflict.
+    A reading is an answer only if no operation before it may change the scene. A reading inside a macro stays
+    valid after the changes of the macro are committed. If a later commit reverted the effect of a commit, its
+    receipt names the later one in `superseded_by`. With `strict`, that case is a conflict.
     """
-    if not any(journal.knows_request(request_id) for request_id in {call.request_id for call in calls}):
-        return Classification(to_run=[*calls])  # no key is asked for
+    request_ids = {call.request_id for call in calls}
+    if not any(journal.knows_request(request_id) for request_id in request_ids):
+        return Classification(to_run=[*calls])  # saves computing the keys
+
     queries = [
         OperationQuery(call.key, call.request_id, call.operation_id, call.tool.name, call.tool.version)
         for call in calls
@@ -83,23 +92,28 @@ def classify(journal: JournalView, calls: Sequence[Invocation], *, strict: bool 
     unchanged = True
     matches = journal.find_many(queries)
     if any(match.clash is not None for match in matches):
-        matches = [_as_of_today(journal, *each) for each in zip(calls, queries, matches, strict=True)]
-    everything = list(zip(calls, matches, strict=True))
-    answers = [match.commit for _, match in everything if match.where == "ancestor" and match.commit is not None]
+        triples = zip(calls, queries, matches, strict=True)
+        matches = [_match_former_args(journal, call, query, match) for call, query, match in triples]
+
+    pairs = list(zip(calls, matches, strict=True))
+    answers = [match.commit for _, match in pairs if match.where == "ancestor" and match.commit is not None]
     if answers:
         superseded = journal.superseded_by(calls[0].request_id, answers)
     else:
         superseded = {}
     if any(call.macro_operation is not None for call in calls):
-        valid = _valid_readings(everything)
+        valid = _valid_readings(pairs)
     else:
         valid = {}
-    for call, match in everything:
+
+    for call, match in pairs:
+        later = None
         if match.commit is not None:
             later = superseded.get(match.commit.number)
+        if strict:
+            conflict = _conflict(call, match, later)
         else:
-            later = None
-        conflict = _conflict(call, match, later if strict else None)
+            conflict = _conflict(call, match, None)
         if conflict is not None:
             result.conflicts.append((call, conflict))
         elif match.where == "ancestor" and match.commit is not None:
@@ -118,12 +132,14 @@ def classify(journal: JournalView, calls: Sequence[Invocation], *, strict: bool 
     return result
 
 
-def _as_of_today(
+def _match_former_args(
     journal: JournalView, call: Invocation, query: OperationQuery, match: OperationMatch
 ) -> OperationMatch:
-    """The match of a call, also where it was run before its tool renamed arguments or took new ones: its key was another then.
+    """Return the match of a call, also if the call ran before its tool renamed arguments or added new ones.
 
-    What was run under the same ids is the same call where its arguments, read by the tool of today, are the same."""
+    Its key was different then. A call under the same ids is the same if today's tool reads the same arguments from
+    it.
+    """
     clash = match.clash
     if clash is None or clash.operation_key is None or clash.operation_key == query.operation_key:
         return match
@@ -131,74 +147,80 @@ def _as_of_today(
         return match
     if validate_arguments(call.tool, journal.arguments_of(clash)).canonical != call.args:
         return match
-    (then,) = journal.find_many([query._replace(operation_key=clash.operation_key)])
-    return then
+    (former_match,) = journal.find_many([query._replace(operation_key=clash.operation_key)])
+    return former_match
 
 
-def _valid_readings(everything: Sequence[tuple[Invocation, OperationMatch]]) -> dict[str, Reading]:
-    """Readings of macros, by operation id, whose answers stand: a later change of the same macro is committed, or all are."""
+def _valid_readings(pairs: Sequence[tuple[Invocation, OperationMatch]]) -> dict[str, Reading]:
+    """Return the valid readings inside macros by operation id.
+
+    A reading is valid if a later change of the same macro is committed, or if all changes of the macro are.
+    """
     chains: dict[str, list[tuple[Invocation, OperationMatch]]] = {}
-    for call, match in everything:
+    for call, match in pairs:
         if call.macro_operation is not None:
             chains.setdefault(call.macro_operation, []).append((call, match))
     valid: dict[str, Reading] = {}
     for chain in chains.values():
-        done = [
-            index
-            for index, (call, match) in enumerate(chain)
-            if not call.promises.reads_only and match.where == "ancestor"
-        ]
-        if not done:
-            continue
-        complete = len(done) == sum(not call.promises.reads_only for call, _ in chain)
+        changes = 0
+        change_indexes: list[int] = []
         for index, (call, match) in enumerate(chain):
-            if call.promises.reads_only and match.earlier is not None and (complete or index < done[-1]):
+            if not call.promises.reads_only:
+                changes += 1
+                if match.where == "ancestor":
+                    change_indexes.append(index)
+        if not change_indexes:
+            continue
+
+        complete = len(change_indexes) == changes
+        for index, (call, match) in enumerate(chain):
+            if call.promises.reads_only and match.earlier is not None and (complete or index < change_indexes[-1]):
                 valid[call.operation_id] = match.earlier
     return valid
 
 
-def _conflict(call: Invocation, match: OperationMatch, taken_back_by: int | None) -> Finding | None:
-    known = match.clash is None and match.intent is None
-    if known and taken_back_by is None and match.where in ("ancestor", "nowhere"):
+def _conflict(call: Invocation, match: OperationMatch, reverted_by: int | None) -> Finding | None:
+    unambiguous = match.clash is None and match.intent is None
+    if unambiguous and reverted_by is None and match.where in ("ancestor", "nowhere"):
         return None
-    what = f"operation '{cut(call.macro_operation or call.operation_id)}' of request '{cut(call.request_id)}'"
+    subject = f"operation '{cut(call.macro_operation or call.operation_id)}' of request '{cut(call.request_id)}'"
     if match.clash is not None:
-        other = match.clash
-        same_tool = (other.tool, other.tool_version) == (call.tool.name, call.tool.version)
+        earlier = match.clash
+        same_tool = (earlier.tool, earlier.tool_version) == (call.tool.name, call.tool.version)
         if same_tool:
-            how = "with other arguments"
+            difference = "with different arguments"
         else:
-            how = f"as {other.tool} version {other.tool_version}"
-        if isinstance(other, MatchedCommit):
-            commit = f" (`blendwright show {other.number}`)"
+            difference = f"as {earlier.tool} version {earlier.tool_version}"
+        if isinstance(earlier, MatchedCommit):
+            commit = f" (`blendwright show {earlier.number}`)"
         else:
             commit = ""
-        cure = f"Give it exactly as it was run{commit}, or give the changed operation a new operation id."
-        return _finding(f"{what} was run already {how}", cure)
+        cure = f"Repeat it exactly as it ran{commit}, or give the changed operation a new operation id."
+        return _finding(f"{subject} already ran {difference}", cure)
     if match.intent is not None:
         return _finding(
-            f"nobody knows whether an earlier attempt at {what} left its effect outside the scene",
-            f"Look whether it did, then settle intent {match.intent} with `blendwright recover`.",
+            f"an earlier attempt at {subject} may or may not have written its files outside the scene",
+            f"Check whether it did, then settle intent {match.intent} with `blendwright recover`.",
             "effect_unknown",
         )
     if match.commit is not None:
         number = match.commit.number
     else:
         number = 0
-    if taken_back_by is not None:
+    if reverted_by is not None:
         return _finding(
-            f"{what} was run as commit {number}, and commit {taken_back_by} took its effect back",
-            f"Go back with `blendwright checkout {number}`, or run it again: {_ANEW}",
+            f"{subject} ran as commit {number}, and commit {reverted_by} reverted its effect",
+            f"Go back with `blendwright checkout {number}`, or run it again: {_NEW_ID_FIX}",
         )
     if match.where == "elsewhere":
         return _finding(
-            f"{what} was run as commit {number}, which is not on the line of HEAD",
-            f"Go there with `blendwright checkout {number}`, or run it here: {_ANEW}",
+            f"{subject} ran as commit {number}, which is not an ancestor of HEAD",
+            f"Go there with `blendwright checkout {number}`, or run it here: {_NEW_ID_FIX}",
         )
     if match.where == "before_adopt":
         return _finding(
-            f"{what} was run as commit {number}, and an edited file was adopted since, which may have lost it",
-            f"Run it on the scene as it is: {_ANEW}",
+            f"{subject} ran as commit {number}, but an edited file adopted since then may not contain its result",
+            f"Run it on the current scene: {_NEW_ID_FIX}",
         )
     return None
 

@@ -1,6 +1,7 @@
-"""The one path on which anything is written to the journal: receipts, commits, readings and audit records of calls.
+"""The only writer of receipts, commits, readings and audit records of calls.
 
-Whatever was not committed did not happen: a write that is refused ends the worker, whose scene nobody can account for.
+An operation counts as done only after its commit. If the journal refuses a write, the ledger discards the scene,
+because the worker's scene no longer matches the journal.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation, Plan
 from blendwright.wire.methods import StepAnswer
 
-MOST_HANDLES = 1000
+MAX_HANDLES = 1000
 NOT_REACHED = (None, None, None)
 
 
 class Ledger:
-    """Turns what became of calls into entries, and writes them."""
+    """A writer that makes journal entries from the outcomes of calls."""
 
     def __init__(self, journal: Journal, scene: SceneHost, contract: ActiveContract) -> None:
         self._journal = journal
@@ -45,9 +46,11 @@ class Ledger:
         settles: int | None = None,
         externals: Sequence[External] = (),
     ) -> NewCommit | NewReading:
-        """The entry of a step that was kept. One that left the scene as it was needs no redo, and so can always be replayed.
+        """Return the journal entry of a successful step.
 
-        One that was saved did not, whatever the hashes say."""
+        A step that left the scene unchanged needs no redo and is therefore replayable. A step with a checkpoint
+        counts as a change, even when the hashes are equal.
+        """
         mutated = answer["before"] != answer["after"] or checkpoint is not None
         if mutated:
             mutation = new_id()
@@ -64,7 +67,7 @@ class Ledger:
         )
         if call.promises.reads_only:
             if call.single_call:
-                # Nobody will ask for this very call again: what it read, which may be a whole scene, need not be kept.
+                # No caller can ask for this call again, so its result, perhaps a whole scene, need not be stored.
                 receipt = {**receipt, "result": None}
             return NewReading(
                 call.key,
@@ -77,6 +80,9 @@ class Ledger:
                 receipt,
                 ids,
             )
+
+        if externals:
+            receipt = {**receipt, "externals": [external.to_json() for external in externals]}
         return NewCommit(
             call.key,
             call.request_id,
@@ -87,7 +93,7 @@ class Ledger:
             answer["before"],
             answer["after"],
             call.promises.replayable or not mutated,
-            {**receipt, "externals": [external.to_json() for external in externals]} if externals else receipt,
+            receipt,
             ids,
             checkpoint=checkpoint,
             settles=settles,
@@ -103,7 +109,7 @@ class Ledger:
         answer: StepAnswer | None = None,
         settles: int | None = None,
     ) -> NewAudit:
-        """The record of a call that leaves the scene as it was; `fault` says why, where something went wrong with it."""
+        """Return the audit record of a call that left the scene unchanged. `fault` is its error, or None."""
         if fault is None:
             code = None
         else:
@@ -118,7 +124,10 @@ class Ledger:
         )
 
     def write(self, entries: Sequence[Entry], *, keeps: int | None = None) -> CommitResult:
-        """One transaction. When it has returned, and not before, the entries may be acknowledged."""
+        """Write the entries in one transaction. Only after this function returns may the caller acknowledge them.
+
+        `keeps` is the boundary whose operations this transaction keeps.
+        """
         try:
             written = self._journal.commit(entries, keeps=keeps)
         except BlendwrightError:
@@ -127,7 +136,9 @@ class Ledger:
         commits = [entry for entry in entries if isinstance(entry, NewCommit)]
         if commits:
             last = commits[-1]
-            redo_us = sum(spent or 0 for commit in commits for spent in commit.audit.phases_us)
+            redo_us = 0
+            for commit in commits:
+                redo_us += sum(phase_us or 0 for phase_us in commit.audit.phases_us)
             self._scene.record_commit(last.hash_after, redo_us / 1000, saved=last.checkpoint is not None)
         elif keeps is not None:
             self._scene.head.advance_background()
@@ -139,22 +150,37 @@ def changes_of(changes: Sequence[Sequence[str]]) -> tuple[dict[str, str], ...]:
 
 
 def handles_of(changes: Sequence[Sequence[str]]) -> tuple[dict[str, str], ...]:
-    """Stable handles of what the call made or changed: kind and name, which hold until a rename or a deletion."""
-    # What is linked has more words, and no tool takes it by its name.
-    alive = [each for each in changes if each[0] != "member" and len(each) == 3 and each[-1] != "removed"]
-    return tuple({"kind": kind, "name": name} for kind, name, *_ in alive[:MOST_HANDLES])
+    """Return handles of the datablocks that the call created or changed.
+
+    A handle has a kind and a name, and holds until a rename or a deletion.
+    """
+    # A linked datablock has more parts, and no tool takes it by its name.
+    handles: list[dict[str, str]] = []
+    for change in changes:
+        if change[0] != "member" and len(change) == 3 and change[-1] != "removed":
+            handles.append({"kind": change[0], "name": change[1]})
+    return tuple(handles[:MAX_HANDLES])
 
 
 def _phases_us(answer: StepAnswer) -> tuple[int | None, int | None, int | None]:
-    plan, execute, verify = answer["plan_ms"], answer["execute_ms"], answer["verify_ms"]
     return (
-        None if plan is None else round(plan * 1000),
-        None if execute is None else round(execute * 1000),
-        None if verify is None else round(verify * 1000),
+        _microseconds(answer["plan_ms"]),
+        _microseconds(answer["execute_ms"]),
+        _microseconds(answer["verify_ms"]),
     )
 
 
+def _microseconds(milliseconds: float | None) -> int | None:
+    if milliseconds is None:
+        return None
+    return round(milliseconds * 1000)
+
+
 def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None, contract: str | None) -> Mapping[str, Any]:
+    if call.approval is None:
+        approval_id = None
+    else:
+        approval_id = call.approval.id
     return {
         "request_id": call.request_id,
         "operation_id": call.operation_id,
@@ -165,7 +191,7 @@ def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None, contrac
         "blender_mutation_id": mutation,
         "safety_level": call.safety_level,
         "contract": contract,
-        "approval": None if call.approval is None else call.approval.id,
+        "approval": approval_id,
         "status": "succeeded",
         "scene_hash_before": answer["before"],
         "scene_hash_after": answer["after"],
@@ -180,6 +206,6 @@ def _receipt(call: Invocation, answer: StepAnswer, mutation: str | None, contrac
 
 
 def unrunnable_note(plan: Plan, operation: Operation, finding: Finding, scene_hash: str) -> NewAudit:
-    """The audit record of an operation that could not even begin."""
+    """Return the audit record of an operation that could not begin."""
     audit = AuditDetails(new_id(), operation.safety_level or "read_only", error_code=finding.fault.value)
     return NewAudit(plan.request_id, operation.id, operation.tool, "failed", scene_hash, scene_hash, audit)

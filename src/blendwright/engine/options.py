@@ -1,4 +1,6 @@
-"""How one plan or call is run: what its caller asks for, the deadline that follows from it and from the contract, and its clock."""
+"""The options of one plan or call, the deadline that follows from them and from the contract, and the clock of its
+phases.
+"""
 
 from __future__ import annotations
 
@@ -24,42 +26,47 @@ from blendwright.wire.remote_scene import RemoteScene
 
 Progress = Callable[[OperationReport], None]
 
-# Past a deadline: what was answered in that very moment counts. Nobody waits for the end of a process, which may take its time to die.
-LAST_MOMENT = 0.1
+# Seconds after a deadline in which an arriving answer still counts. Blendwright does not wait for the end of the
+# process.
+LAST_ANSWER_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a caller may ask for. The contract of the session bounds all of it; None leaves it to the session."""
+    """The options of one run. The contract of the session limits all of them; None selects the session's value."""
 
     timeout: float | None = None
-    """Seconds for the whole plan, or for the call; more than the contract allows is refused."""
+    """Seconds for the whole plan or call. Blendwright refuses more than the contract allows."""
     cancel: CancelToken | None = None
     progress: Progress | None = None
-    """Is called with the report of each operation, once that is durable."""
+    """Called with the report of each operation once that report is durable."""
     determinism: Determinism | None = None
-    """The weakest class of results that is accepted."""
+    """The weakest determinism class that the caller accepts."""
     approver: Approver | None = None
-    """Instead of the one that the session was opened with."""
+    """Replaces the approver of the session."""
     one_at_a_time: bool = False
-    """Send an operation only after the one before it has ended."""
+    """Send an operation only after the previous one has ended."""
     call_seconds: float | None = None
-    """Seconds for each call instead of those of the contract: for calls that the program makes on its own account."""
+    """Seconds for each call in place of the contract's limits, for calls that Blendwright makes for its own
+    purposes.
+    """
     background: bool = False
-    """Nobody waits for it: the contract has a limit of its own for such runs, and for their calls."""
+    """No client waits for this run. The contract has separate limits for background runs and their calls."""
     waiting: Callable[[Waiting], None] | None = None
-    """Is called every second or so while one call takes long, in another thread."""
+    """Called about once per second, in another thread, while one call takes long."""
     verify: bool = False
     """Read results back, also after read-only tools."""
     rehearse: str | None = None
-    """Take the call back by this method ("inverse" or "memfile") and prove that the scene is as before. For single calls."""
+    """Revert the call by this method ("inverse" or "memfile") and prove that the scene is as before. For single
+    calls.
+    """
     snapshot: bool = False
-    """Add the scene as it is afterwards. For single calls."""
+    """Add a snapshot of the resulting scene. For single calls."""
     parse_ms: float = 0.0
-    """What reading the request took already, for the trace of a single call."""
+    """Milliseconds that parsing the request took, for the trace of a single call."""
 
     def too_long(self, terms: ContractTerms) -> tuple[Finding, ...]:
-        """What speaks against the time that a run is to have."""
+        """Return a finding if the requested time exceeds the limit of the contract."""
         if self.background:
             limit = "background_seconds"
         else:
@@ -72,7 +79,9 @@ DEFAULT_OPTIONS = RunOptions()
 
 @dataclass(slots=True)
 class RunDeadline:
-    """When a run has to end: `call_seconds` is for one operation; `ends` is the moment, on the monotonic clock, for all of them."""
+    """The deadline of a run: `call_seconds` limits one operation; `ends` is the end of the run on the monotonic
+    clock.
+    """
 
     call_seconds: float
     ends: float
@@ -80,7 +89,7 @@ class RunDeadline:
     calls_at_once: int
     terms: ContractTerms
     fixed_seconds: float | None = None
-    """For each call, whatever tool it is; None where the contract says it for each."""
+    """Seconds for every call of every tool; None applies the contract's limit for each tool."""
 
     @classmethod
     def from_now(cls, options: RunOptions, terms: ContractTerms) -> RunDeadline:
@@ -102,7 +111,7 @@ class RunDeadline:
         return cls(per_call, monotonic() + seconds, options.cancel, at_once, terms, options.call_seconds)
 
     def seconds_for(self, tool: AnyTool) -> float:
-        """For one call of a tool that is sent by itself."""
+        """Return the seconds for one call of a tool that is sent alone."""
         if self.fixed_seconds is None:
             return self.terms.seconds_for(tool)
         return self.fixed_seconds
@@ -115,9 +124,10 @@ class RunDeadline:
         self.ends += seconds
 
     def answer_of(self, future: Future[Any], worker: RemoteScene, since: float) -> Any:
-        """What a worker answers to a call that it has had since that moment; one that takes too long, or is cancelled, is abandoned.
+        """Return the worker's answer to a call that it received at `since`. Abandon the worker on a timeout or
+        cancellation.
 
-        Raises WorkerError: Cancelled, DeadlinePassed, or why the worker ended.
+        Raises WorkerError: Cancelled, DeadlinePassed, or the reason why the worker ended.
         """
         if self.cancelled and not future.done():
             worker.abandon()
@@ -127,39 +137,44 @@ class RunDeadline:
         except TimeoutError:
             worker.abandon()
         except WorkerError as error:
-            raise (Cancelled("cancelled while it ran") if self.cancelled else error) from error
+            if self.cancelled:
+                raise Cancelled("cancelled while it ran") from error
+            raise
+
         try:
-            return future.result(LAST_MOMENT)
+            return future.result(LAST_ANSWER_SECONDS)
         except (WorkerError, TimeoutError) as error:
             if self.cancelled:
                 raise Cancelled("cancelled while it ran") from error
             if monotonic() < self.ends:
-                limit = "its time"
+                limit = "its time limit"
             else:
-                limit = "the time of the run"
-            raise DeadlinePassed(f"it did not end within {limit}") from error
+                limit = "the time limit of the run"
+            raise DeadlinePassed(f"the call did not end within {limit}") from error
 
     def passed(self) -> Finding | None:
-        """Why nothing more may be begun."""
+        """Return the finding that ends the run (cancelled or out of time), or None while operations may still
+        begin.
+        """
         if self.cancel is not None and self.cancel.cancelled:
             return Finding(Fault.CANCELLED, "the run was cancelled", "", "Run the plan again to complete it.")
         if monotonic() >= self.ends:
-            message = "the time of the run is over"
-            cure = "Allow more time; what is done will not be done again."
+            message = "the time limit of the run is over"
+            cure = "Allow more time. Completed operations will not run again."
             return Finding(Fault.TOOL_TIMEOUT, message, "", cure, "run_seconds")
         return None
 
 
-def too_much_time(timeout: float | None, most: float, setting: str) -> tuple[Finding, ...]:
-    """What speaks against giving a run or a call so much time."""
-    if timeout is None or timeout <= most:
+def too_much_time(timeout: float | None, max_seconds: float, setting: str) -> tuple[Finding, ...]:
+    """Return a finding if `timeout` exceeds `max_seconds`, the value of the contract's `setting`."""
+    if timeout is None or timeout <= max_seconds:
         return ()
-    message = f"it is to have {timeout:g} s, and {most:g} s are allowed"
-    return (refusal("timeout", message, most=f"{most:g}", setting=setting),)
+    message = f"the requested time is {timeout:g} s, but the limit is {max_seconds:g} s"
+    return (refusal("timeout", message, most=f"{max_seconds:g}", setting=setting),)
 
 
 class PhaseClock:
-    """How long each phase of a call took. Runs from the moment the call came in."""
+    """A clock of the phases of a call, which starts when the call arrives."""
 
     def __init__(self, parse_ms: float = 0.0) -> None:
         self._started = self._last = perf_counter()
@@ -182,7 +197,7 @@ class PhaseClock:
             self._ms[phase] = round(ms, 3)
 
     def trace(self) -> tuple[PhaseTrace, ...]:
-        """Everything since the call came in that no other phase accounts for is the way there and back, and the commit."""
+        """Return the duration of each phase. "return" is the remaining time: transport and commit."""
         spent = sum(ms or 0.0 for phase, ms in self._ms.items() if phase != "parse")
         self._ms["return"] = round(max(0.0, (perf_counter() - self._started) * 1000 - spent), 3)
         return tuple(PhaseTrace(phase, self._ms.get(phase)) for phase in PHASES)

@@ -1,7 +1,7 @@
-"""A plan on a copy of the scene: what it would do, without doing it.
+"""A plan on a copy of the scene: the effects of a plan without doing it.
 
-The copy has a worker and a journal of its own, both thrown away afterwards, so that the plan takes exactly the way of a real
-run: known operations, gates, failures, rebuilds. Nothing here may reach the workspace.
+The copy has its own worker and journal, both deleted afterwards. The plan therefore takes the same steps as a real
+run: known operations, gates, failures, rebuilds. A preview must change nothing in the workspace.
 """
 
 from __future__ import annotations
@@ -53,11 +53,10 @@ from blendwright.wire.remote_scene import RemoteScene
 
 
 class PreviewFiles(FileAccess):
-    """Files are read from the allowed roots as ever, written to the worker's scratch and dropped there.
+    """File access of a preview: it reads from the allowed roots, and drops the files that operations write.
 
-    Remembers what would have been written, since a second operation that writes there would meet it.
-
-    No operation of a plan can read what an earlier one wrote: formats that are written the same way each time are not read so.
+    It remembers the paths of written files, because a second operation that writes to the same path must find a
+    conflict. No operation of a plan can read the output of an earlier one.
     """
 
     def __init__(self, roots: FileRoots, nowhere: Path, *, scratch_mb: int, assets: AssetSupply = NO_ASSETS) -> None:
@@ -66,16 +65,16 @@ class PreviewFiles(FileAccess):
 
     @classmethod
     def replacing(cls, files: FileAccess, nowhere: Path) -> Self:
-        """With the same roots, and the same bound."""
+        """Return a preview's file access with the roots and the size limit of `files`."""
         return cls(files.roots, nowhere, scratch_mb=files.scratch_mb, assets=files.assets)
 
     def deliver(self, staged: Staged) -> list[str]:
         paths: list[Path] = []
         for directory, target in staged.outputs.items():
-            for made in written_files(directory, target):
-                path = self._destination(made, target)
+            for written_file in written_files(directory, target):
+                path = self._destination(written_file, target)
                 if path != target and path in self._written:
-                    message = f"{path}, which belongs to it, exists"
+                    message = f"{path}, which belongs to the output, already exists"
                     raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", "Choose another path.")])
                 paths.append(path)
         self._written.update(paths)
@@ -92,7 +91,8 @@ class PreviewFiles(FileAccess):
 
     def _findings(self, path: Path, role: str, at: str, overwrite: bool) -> Iterator[Finding]:
         if role == "write" and path in self._written and not overwrite:
-            yield Finding(Fault.SCENE_CONFLICT, f"{path} exists", at, "Choose another path, or set overwrite to true.")
+            message = f"{path} already exists"
+            yield Finding(Fault.SCENE_CONFLICT, message, at, "Choose another path, or set overwrite to true.")
         else:
             yield from super()._findings(path, role, at, overwrite)
 
@@ -101,11 +101,11 @@ WRITES = frozenset({SafetyLevel.SAFE_WRITE.value, SafetyLevel.DESTRUCTIVE.value}
 
 
 class PreviewApprovals(Approvals):
-    """On the journal of the copy, which knows the answers that were given before.
+    """Approvals of a preview, with the journal of the copy, which contains earlier answers.
 
-    Rules about how much a call may change are not asked about: it changes a copy, and whoever is to allow the plan wants to see what
-    it would do. Rules about tools, modes, directories and reading hold as they do in a run: what code prints and what a file holds
-    shows in a preview as well.
+    A preview does not ask about the amount of changes: it changes a copy, and the approver wants to see the
+    effects first. Rules about tools, modes, directories and reading hold as in a run, because a preview also shows
+    printed text and the content of files.
     """
 
     def __init__(self, journal: Journal, files: FileAccess) -> None:
@@ -113,7 +113,10 @@ class PreviewApprovals(Approvals):
         self._left_to_run: dict[str, Ruling] = {}
 
     def questions_of_a_run(self, approver: Approver | None) -> tuple[str, ...]:
-        """What nobody was asked about here and a run would ask about, unless it is granted beforehand: tools, and the rules."""
+        """Return the questions that a run would ask and this preview did not, each as a tool with its rules.
+
+        Questions with a standing grant are left out.
+        """
         if approver is None:
             granted = frozenset[str]()
         else:
@@ -127,33 +130,37 @@ class PreviewApprovals(Approvals):
     def _ruling(self, terms: ContractTerms, call: AskedCall) -> Ruling | None:
         ruling = super()._ruling(terms, call)
         if ruling is None or ruling.in_person:
-            return None  # trusted code runs in no preview: it is refused where it would
+            return None  # a preview refuses trusted code at its execution
         if not WRITES.isdisjoint(ruling.grants):
             self._left_to_run[call.tool.name] = ruling
         remaining = [(name, why) for name, why in zip(ruling.grants, ruling.reasons, strict=True) if name not in WRITES]
-        if remaining:
-            return Ruling(ruling.verdict, tuple(why for _, why in remaining), tuple(name for name, _ in remaining))
-        return None
+        if not remaining:
+            return None
+        grants = tuple(grant for grant, _ in remaining)
+        reasons = tuple(reason for _, reason in remaining)
+        return Ruling(ruling.verdict, reasons, grants)
 
     def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
-        """What is kept for later would be gone with the copy."""
+        """Return a refusal for each request. A pending request would be deleted with the copy."""
         return [_missing(request) for request in requests]
 
 
 def _missing(request: ApprovalRequest) -> Finding:
-    message = f"{request.tool} must be allowed by a person ({', '.join(request.why)}), in a preview too"
+    message = f"a person must allow {request.tool}, even in a preview ({', '.join(request.why)})"
     return refusal("preview_unasked", message, option=request.options)
 
 
 Look = Callable[[RemoteScene], None]
 PICTURE = "picture.png"
-# Denoised, this few give a clean picture.
+# Render samples; with the denoiser, this number gives a clean picture.
 PICTURE_SAMPLES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class _Replacing:
-    """A preview in the place of the last plan: where that began and ended, and the scene as it was found."""
+    """A preview of a replacement for the last plan: the commits where that plan began and ended, and the scene
+    before the preview.
+    """
 
     history: History
     base: int
@@ -163,7 +170,7 @@ class _Replacing:
 
 
 def _asked_about_move(terms: ContractTerms, approver: Approver | None) -> tuple[str, ...]:
-    """To go back to where the last plan began is asked about in a run where the rules want it."""
+    """Return the question about going back to the start of the last plan, if the rules of a run require one."""
     ruling = approval_ruling_for(terms, CHECKOUT, SafetyLevel.SAFE_WRITE.value)
     if approver is None:
         granted = frozenset[str]()
@@ -175,7 +182,7 @@ def _asked_about_move(terms: ContractTerms, approver: Approver | None) -> tuple[
 
 
 class Previewer:
-    """Previews one plan on `scene`, which must be a copy; `directory` goes with it."""
+    """A previewer for one plan on `scene`, which must be a copy. The copy owns `directory`."""
 
     def __init__(
         self,
@@ -186,42 +193,53 @@ class Previewer:
         files: FileAccess,
         directory: Path,
     ) -> None:
-        def runner(files: FileAccess, approvals: PreviewApprovals) -> Runner:
+        def new_runner(files: FileAccess, approvals: PreviewApprovals) -> Runner:
             return Runner(Session(scene, journal, tools, draft, files, approvals=approvals))
 
         self._scene = scene
         self._directory = directory
         written = PreviewFiles.replacing(files, directory / "written")
         self._approvals = PreviewApprovals(journal, written)
-        self._runner = runner(written, self._approvals)
-        # Pictures of the result are wanted, unlike those that operations of the plan make.
+        self._runner = new_runner(written, self._approvals)
+        # Keep pictures of the result, but no pictures from operations of the plan.
         pictures = FileAccess({}, directory / "pictures")
-        self._picture_runner = runner(pictures, PreviewApprovals(journal, pictures))
+        self._picture_runner = new_runner(pictures, PreviewApprovals(journal, pictures))
         self._draft = draft
         self._journal = journal
         self._replacing: _Replacing | None = None
 
     def replace_from(self, history: History, base: int) -> None:
-        """The plan is to run in the place of what was done since `base`. What it makes is compared with the scene as it is now, which is
-        there again where nothing of the plan stands in the end."""
-        before = take_snapshot(self._scene.worker()), self._save_baseline()
+        """Let the plan replace all work since the commit `base`.
+
+        The preview compares its result with the present scene. If the plan leaves nothing, the preview restores
+        the present scene.
+        """
+        before = take_snapshot(self._scene.worker())
+        baseline = self._save_baseline()
         moved = history.checkout(base, take_branch=True)
-        self._replacing = _Replacing(history, base, moved.origin, *before)
+        self._replacing = _Replacing(history, base, moved.origin, before, baseline)
 
     def run(
         self, schedule: Schedule, options: RunOptions, *, image: Path | None = None, look: Look | None = None
     ) -> Preview:
-        """One operation at a time: who lost the worker, or the time, is then beyond doubt. `look` is called with the worker that holds
-        the result, where there is one."""
+        """Run the plan on the copy and return its effects.
+
+        Operations run one at a time, so that a lost worker or a timeout has one clear cause. `image` is the path
+        for a picture. `look` is called with the worker that holds the result, if the plan succeeded.
+        """
         replacing = self._replacing
         if replacing is None:
-            before, baseline = take_snapshot(self._scene.worker()), self._save_baseline()
+            before = take_snapshot(self._scene.worker())
+            baseline = self._save_baseline()
         else:
-            before, baseline = replacing.before, replacing.baseline
+            before = replacing.before
+            baseline = replacing.baseline
+
         report = self._runner.run(schedule, replace(options, one_at_a_time=True))
         if replacing is not None and self._journal.head_number == replacing.base:
             replacing.history.checkout(replacing.last, take_branch=True)
             report = replace(report, scene_hash_after=self._scene.hash)
+
         after = take_snapshot(self._scene.worker())
         if image is None or not report.ok:
             picture = None
@@ -229,14 +247,17 @@ class Previewer:
             picture = self._picture(image, after, options)
         if look is not None and report.ok:
             look(self._scene.worker())
+
         names = objects_to_inspect(before, after)
         if names:
             after = with_modifier_settings(after, names, self._scene.worker())
             self._reopen(baseline)
             before = with_modifier_settings(before, names, self._scene.worker())
+
         receipts = summarise_receipts(report.operations)
-        done = {one.operation_id for one in report.operations if one.done}
-        renamed = renaming_calls((one.tool, one.args) for one in schedule.order if one.id in done)
+        done_ids = {operation.operation_id for operation in report.operations if operation.done}
+        done_calls = [(operation.tool, operation.args) for operation in schedule.order if operation.id in done_ids]
+        renamed = renaming_calls(done_calls)
         difference = limit_difference(compare(before, after, renamed))
         asks = self._approvals.questions_of_a_run(options.approver)
         if replacing is not None:
@@ -244,32 +265,33 @@ class Previewer:
         return Preview(_without_receipts(report), difference, picture, receipts, asks)
 
     def _save_baseline(self) -> Path:
-        """The scene before the plan, kept where no worker's end takes it away."""
+        """Save the scene before the plan to a file that outlives every worker, and return its path."""
         baseline = self._directory / "before.blend"
         baseline.parent.mkdir(parents=True, exist_ok=True)
         copy_scene(self._scene.save(), baseline)
         return baseline
 
     def _reopen(self, baseline: Path) -> None:
-        """The last thing that happens to the copy: what its journal says of it is of no more use."""
+        """Open the scene from before the plan again. The journal of the copy no longer matches it, so this must be
+        the last action.
+        """
         open_scene_file(self._scene.worker(), baseline, "the scene before the plan")
 
     def _picture(self, target: Path, after: SceneSnapshot, options: RunOptions) -> Outcome:
-        """Through the scene's camera where it has one, else from the front right above."""
+        """Render the result through the scene's camera, or from the front right above when the scene has none."""
         has_camera = after.entries["settings", "render"]["camera"] is not None
-        through = {"engine": "CYCLES", "samples": PICTURE_SAMPLES, "render_shape": True}
-        look: dict[str, Any]
+        args: dict[str, Any]
         if has_camera:
-            look = through
+            args = {"engine": "CYCLES", "samples": PICTURE_SAMPLES, "render_shape": True, "artifact": PICTURE}
         else:
-            look = {"view": "ISO"}
+            args = {"view": "ISO", "artifact": PICTURE}
         picture_options = RunOptions(cancel=options.cancel, approver=options.approver)
-        made = call(self._picture_runner, "render.preview", {**look, "artifact": PICTURE}, picture_options)
-        return deliver_picture(made, target.resolve())
+        outcome = call(self._picture_runner, "render.preview", args, picture_options)
+        return deliver_picture(outcome, target.resolve())
 
 
 def _without_receipts(report: RunReport) -> RunReport:
-    """Without what only a run gives: commits and receipts of the copy mean nothing to anyone."""
+    """Return the report without commits and receipts, which refer to the deleted copy."""
     return replace(report, operations=tuple(_without_receipt(operation) for operation in report.operations))
 
 

@@ -1,8 +1,9 @@
-"""What a person is asked in the course of one run, and whether the answers still hold when they come.
+"""The approval questions of one run, and the check that an answer still applies when it arrives.
 
-Other clients may use the workspace until the answer is there. An answer counts only if HEAD has not moved since the question. Otherwise
-the operation is refused and the rest of the run is skipped: the caller runs the plan again, and what is done is not done again.
-What is kept whole is asked about before it begins: nobody else may commit between its operations.
+Other clients may use the workspace until the answer arrives. An answer counts only if HEAD has not moved since the
+question. Otherwise Blendwright refuses the operation and skips the rest of the run. The caller can run the plan
+again; completed operations do not run twice. For a list that must succeed as a whole, all questions come before
+its first operation, because no other client may commit between its operations.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from blendwright.values.findings import Finding
 
 
 class Questions:
-    """`requests` are what a person is asked about, by operation."""
+    """The approval requests of one run by operation id, with the answers so far."""
 
     def __init__(
         self,
@@ -32,7 +33,7 @@ class Questions:
     ) -> None:
         self.requests = requests
         self.head_moved = False
-        """Whether others moved HEAD during a question: nothing more of this run may run."""
+        """True when another client moved HEAD during a question. No further operation of this run may run."""
         self._session = session
         self._options = options
         self._deadline = deadline
@@ -43,9 +44,10 @@ class Questions:
         return operation_id in self.requests
 
     def ask_together(self) -> None:
-        """Ask about everything at once, where there is someone who takes such a question."""
+        """Ask about all requests at once, if the approver accepts a combined question."""
         session = self._session
-        began, approver = monotonic(), self._options.approver or session.approver
+        began = monotonic()
+        approver = self._options.approver or session.approver
         head = session.journal.head
         self._answers |= session.approvals.ask_together(self.requests, approver, self._deadline.cancel)
         self._deadline.extend(monotonic() - began)
@@ -54,9 +56,14 @@ class Questions:
         self.head_moved = session.journal.head != head
 
     def ask_ahead(self, calls: Sequence[Invocation]) -> None:
-        """Ask about these calls before the first of them runs. After one that is not allowed the rest is not either."""
+        """Ask about these calls before the first of them runs. After one refusal, the same outcome refuses the
+        later calls.
+        """
         refused: ApprovalOutcome | None = None
-        for id in (call.operation_id for call in calls if call.operation_id in self):
+        for call in calls:
+            id = call.operation_id
+            if id not in self:
+                continue
             outcome = refused or self._answers.get(id) or self._ask(self.requests[id])
             self._answers[id] = outcome
             if outcome.finding is None:
@@ -65,27 +72,36 @@ class Questions:
                 refused = outcome
 
     def answer(self, call: Invocation) -> ApprovalOutcome:
-        """Return the answer for this call, asking for it if nobody has answered yet."""
-        known = self._answers.pop(call.operation_id, None)
-        return known or self._ask(self.requests[call.operation_id], call)
+        """Return the answer for this call. Ask the approver if no answer exists yet."""
+        outcome = self._answers.pop(call.operation_id, None)
+        return outcome or self._ask(self.requests[call.operation_id], call)
 
     def refusal_of(self, call: Invocation) -> Finding:
-        """Return why this call may not run now that HEAD has moved: a person declined it, or the answer is outdated."""
+        """Return the reason why this call may not run after HEAD has moved: a person declined it, or its answer is
+        outdated.
+        """
         outcome = self._answers.get(call.operation_id)
         if outcome is not None and outcome.finding is not None:
             return outcome.finding
         return outdated_approval(call.tool.name)
 
     def _ask(self, request: ApprovalRequest, alone: Invocation | None = None) -> ApprovalOutcome:
-        """`alone` is the call where everything before it is done: a question that is left open is then for the scene as it is now."""
+        """Ask about one request. `alone` is the call itself when all earlier operations are done.
+
+        A question that stays open is then recorded for the present scene.
+        """
         session = self._session
-        began, approver = monotonic(), self._options.approver or session.approver
-        now = request
+        began = monotonic()
+        approver = self._options.approver or session.approver
+        current_request = request
         if alone is not None:
-            terms, scene_hash = session.contract.contract(), session.scene.hash
-            now = session.approvals.requests(terms, [alone], scene_hash).get(alone.operation_id, request)
-        outcome = session.approvals.ask(request, approver, self._deadline.cancel, now=now)
-        self._deadline.extend(monotonic() - began)  # the time of the run is for work, not for thinking it over
+            terms = session.contract.contract()
+            scene_hash = session.scene.hash
+            current_requests = session.approvals.requests(terms, [alone], scene_hash)
+            current_request = current_requests.get(alone.operation_id, request)
+
+        outcome = session.approvals.ask(request, approver, self._deadline.cancel, now=current_request)
+        self._deadline.extend(monotonic() - began)  # the time limit of the run does not include thinking time
         if self._clock is not None:
             self._clock.leave_out()
         self.head_moved = self.head_moved or outcome.head_moved

@@ -1,4 +1,6 @@
-"""What became of every operation of a running plan so far, from which the report is made. Decides nothing about what runs."""
+"""The status of every operation of a running plan. The runner makes its report from it; it does not decide what
+runs.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from blendwright.wire.methods import StepAnswer
 
 
 class RunState:
-    """`record` is called for what is durable already: it is what acknowledges an operation to whoever observes the run."""
+    """The reports of one run so far.
+
+    The pipeline calls `record` only for durable results, because `record` acknowledges an operation to the
+    observer of the run.
+    """
 
     def __init__(self, schedule: Schedule, progress: Progress | None, *, hold: bool) -> None:
         self._whole = schedule.plan.boundary == "plan"
@@ -28,7 +34,9 @@ class RunState:
         self._buffered: list[OperationReport] | None = [] if hold else None
 
     def caller_id(self, id: str) -> str:
-        """The caller's name for it, as a message says it: nobody outside knows the steps of a macro."""
+        """Return the caller's id of an operation, shortened for messages. For a step of a macro this is the id of
+        the macro call.
+        """
         return cut(self._operations[id].caller_id)
 
     def is_open(self, id: str) -> bool:
@@ -42,14 +50,14 @@ class RunState:
             self._progress(report)
 
     def revise(self, report: OperationReport) -> None:
-        """Replace what was recorded of an operation by something worse; whoever observes the run has been told of it already."""
+        """Replace the report of an operation with a worse one. The observer keeps the first report."""
         if self.is_open(report.operation_id):
             self.record(report)
         else:
             self._reports[report.operation_id] = report
 
     def hold(self) -> None:
-        """Acknowledge nothing before `release`, since all of it may be taken back together."""
+        """Buffer all reports until `release`, because a rollback may revert them together."""
         if self._buffered is None:
             self._buffered = []
 
@@ -60,22 +68,26 @@ class RunState:
                 self._progress(self._reports[report.operation_id])
 
     def block_dependents(self, id: str, why: str = "failed") -> None:
-        """What waits for it, directly or through others, and is not done already, is kept from running."""
+        """Record every open operation that depends on this one, directly or indirectly, as blocked."""
         waiting = deque([id])
         while waiting:
-            for other in self._waited_by.get(waiting.popleft(), ()):
-                if self.is_open(other):
-                    self.record(self.skipped(other, f"waits for '{self.caller_id(id)}', which {why}", blocked=True))
-                    waiting.append(other)
+            for dependent in self._dependents.get(waiting.popleft(), ()):
+                if self.is_open(dependent):
+                    message = f"waits for '{self.caller_id(id)}', which {why}"
+                    self.record(self.skipped(dependent, message, blocked=True))
+                    waiting.append(dependent)
 
     @cached_property
-    def _waited_by(self) -> Mapping[str, Sequence[str]]:
-        """Made once, and only where something is not done: a plan may have thousands of steps that fail."""
-        waited_by: dict[str, list[str]] = {}
+    def _dependents(self) -> Mapping[str, Sequence[str]]:
+        """Return the direct dependents of each operation.
+
+        Computed once, at the first failure, because thousands of steps of a plan may fail.
+        """
+        dependents: dict[str, list[str]] = {}
         for operation in self._order:
-            for other in dict.fromkeys(operation.depends_on):
-                waited_by.setdefault(other, []).append(operation.id)
-        return waited_by
+            for dependency in dict.fromkeys(operation.depends_on):
+                dependents.setdefault(dependency, []).append(operation.id)
+        return dependents
 
     def skip_rest(self, message: str) -> None:
         for operation in self._order:
@@ -83,7 +95,7 @@ class RunState:
                 self.record(self.skipped(operation.id, message))
 
     def take_back(self, message: str, ids: Collection[str]) -> None:
-        """After a rollback: nothing that this run did with these stands."""
+        """Mark these operations as rolled back where they had succeeded."""
         for id in ids:
             if self._reports[id].status == "succeeded":
                 self._reports[id] = replace(
@@ -96,7 +108,10 @@ class RunState:
         return replace(_new_report(self._operations[id], "skipped"), message=message, blocked=blocked)
 
     def failed(self, id: str, findings: tuple[Finding, ...], **fields: Any) -> OperationReport:
-        """`findings` point into the arguments of the operation; the report's point into the plan."""
+        """Return a failed report for an operation.
+
+        `findings` point into the arguments of the operation; the findings of the report point into the plan.
+        """
         operation = self._operations[id]
         located = tuple(_located(finding, operation) for finding in findings)
         return replace(
@@ -108,7 +123,9 @@ class RunState:
         )
 
     def interrupted(self, call: Invocation, findings: tuple[Finding, ...], details: StepDetails) -> OperationReport:
-        """Nothing went wrong with it, so it did not fail; nothing of it stands either."""
+        """Return a "skipped" report for a call that was stopped. It did not fail, and the scene keeps nothing of
+        it.
+        """
         ids: dict[str, Any] = {"mcp_call_id": call.call_id, "operation_key": call.key, "details": details}
         return replace(self.failed(call.operation_id, findings, **ids), status="skipped")
 
@@ -120,9 +137,18 @@ class RunState:
         receipt: Mapping[str, Any] | None,
         details: StepDetails | None,
     ) -> OperationReport:
-        """Without a receipt it was a rehearsal, which leaves the scene as it was."""
+        """Return the report of a successful call. `receipt` is None for a rehearsal, which leaves the scene
+        unchanged.
+        """
         operation = self._operations[call.operation_id]
-        # Not dataclasses.replace: this and the next are made for every operation of a plan.
+        if receipt is None:
+            scene_hash_after = answer["before"]
+            mutation_id = None
+        else:
+            scene_hash_after = answer["after"]
+            mutation_id = receipt["blender_mutation_id"]
+        # Direct construction instead of dataclasses.replace: this function and `cached` run for every operation of
+        # a plan.
         return OperationReport(
             operation.id,
             operation.tool,
@@ -131,9 +157,9 @@ class RunState:
             safety_level=operation.safety_level,
             result=answer["result"],
             scene_hash_before=answer["before"],
-            scene_hash_after=answer["before"] if receipt is None else answer["after"],
+            scene_hash_after=scene_hash_after,
             mcp_call_id=call.call_id,
-            blender_mutation_id=None if receipt is None else receipt["blender_mutation_id"],
+            blender_mutation_id=mutation_id,
             operation_key=call.key,
             commit=commit,
             receipt=receipt,
@@ -143,6 +169,7 @@ class RunState:
         )
 
     def cached(self, id: str, receipt: Mapping[str, Any], commit: int | None) -> OperationReport:
+        """Return the report of an operation that an earlier run already did."""
         operation = self._operations[id]
         return OperationReport(
             operation.id,

@@ -1,16 +1,19 @@
-"""Runs a scheduled plan against the journal: what was done before is answered, the rest is gated, sent, committed, and reported."""
+"""The runner of scheduled plans.
+
+It answers operations from the journal where an earlier run did them. It checks, sends, commits and reports the
+other operations.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from blendwright.engine.failures import finding_of
-from blendwright.engine.idempotency import MOST_KEPT, WORTH_KEEPING, Classification, LastPlan, classify
+from blendwright.engine.idempotency import MIN_CACHED_OPERATIONS, MOST_KEPT, Classification, LastPlan, classify
 from blendwright.engine.invocation import Invocation, OperationKeys, new_ids
 from blendwright.engine.ledger import unrunnable_note
 from blendwright.engine.options import DEFAULT_OPTIONS, PhaseClock, RunDeadline, RunOptions
@@ -31,14 +34,14 @@ from blendwright.values.findings import Finding
 from blendwright.values.plan import Plan, Schedule
 from blendwright.values.report import RunReport
 
-# More than a person would answer one by one: the findings say how to allow them together.
-MOST_QUESTIONS = 100
-# Demands that every result meets.
+# Approval requests that one refused plan lists. The findings explain how to allow more of them together.
+MAX_LISTED_REQUESTS = 100
+# Determinism demands that every result meets.
 ANY_CLASS = frozenset({None, Determinism.NONDETERMINISTIC})
 
 
 class Runner:
-    """Runs plans on the scene of one session."""
+    """A runner for plans on the scene of one session."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -48,8 +51,12 @@ class Runner:
     def run(
         self, schedule: Schedule, options: RunOptions = DEFAULT_OPTIONS, clock: PhaseClock | None = None
     ) -> RunReport:
-        """Raises EnvironmentUnfit when nothing more can be run or written."""
-        plan, observe = schedule.plan, self.session.observe
+        """Run a plan and return its report. Notify the observer at the start and the end.
+
+        Raises EnvironmentUnfit when Blender or the disk is not usable.
+        """
+        plan = schedule.plan
+        observe = self.session.observe
         observe(
             RunStarted(
                 plan.request_id,
@@ -61,7 +68,10 @@ class Runner:
             )
         )
         try:
-            with gc_paused() if len(schedule.order) >= LARGE_PLAN else nullcontext():
+            if len(schedule.order) >= LARGE_PLAN:
+                with gc_paused():
+                    report = self.execute(schedule, options, clock)
+            else:
                 report = self.execute(schedule, options, clock)
         except BaseException as error:
             message = str(error) or type(error).__name__
@@ -71,13 +81,19 @@ class Runner:
         return report
 
     def execute(self, schedule: Schedule, options: RunOptions, clock: PhaseClock | None) -> RunReport:
-        """The one way through, for plans and for single calls: answer what was done before, gate the rest, run it, report.
+        """Run a plan or a single call: answer known operations, check the others, run them, and report.
 
-        Tells no observer: a single call is another event than a run. `clock` is that of a call, which tells its phases."""
-        started, session, plan = (time.time(), time.perf_counter()), self.session, schedule.plan
+        Does not notify the observer, because a single call is a different event than a run. `clock` measures the
+        phases of a single call.
+        """
+        started = (time.time(), time.perf_counter())
+        session = self.session
+        plan = schedule.plan
         hash_before = session.scene.head.known_hash
         state = RunState(schedule, options.progress, hold=plan.boundary == "plan")
         calls = self._invocations(schedule, options)
+
+        # Find the operations that an earlier run did.
         if plan.single_call:
             classified = Classification(to_run=calls)
         else:
@@ -87,6 +103,8 @@ class Runner:
                 last = None
             strict = session.contract.terms.constraints.idempotency == "strict"
             classified = last or classify(session.journal, calls, strict=strict)
+
+        # Check the operations that would run.
         requests: dict[str, ApprovalRequest] = {}
         ends_at_once = plan.on_failure == "stop" or plan.boundary == "plan"
         if classified.to_run and not (ends_at_once and (schedule.unrunnable or classified.conflicts)):
@@ -99,6 +117,8 @@ class Runner:
                     scene_hash_after=session.scene.head.known_hash,
                 )
         gated = time.perf_counter()
+
+        # Run them.
         if classified.cached or classified.conflicts or schedule.unrunnable:
             self._record_without_blender(schedule, state, classified)
         runnable = [call for call in classified.to_run if state.is_open(call.operation_id)]
@@ -115,7 +135,7 @@ class Runner:
             self._run_group(schedule, state, group, whole, deadline, options, questions)
         if plan.boundary == "plan":
             state.release()
-        if len(schedule.order) >= WORTH_KEEPING:
+        if len(schedule.order) >= MIN_CACHED_OPERATIONS:
             self._last_plan.store(session.journal, plan, state.reports())
         return self._report(schedule, state, hash_before, started, gated)
 
@@ -129,8 +149,11 @@ class Runner:
         options: RunOptions,
         questions: Questions | None,
     ) -> None:
-        """`whole` names the operations that are kept or taken back together, those done before included; None where each stands for
-        itself."""
+        """Run a group of operations.
+
+        `whole` names the operations that succeed or roll back together, including operations of earlier runs. None
+        means that each operation counts alone.
+        """
         runnable = [call for call in calls if state.is_open(call.operation_id)]
         if questions is not None and whole is not None:
             questions.ask_ahead(runnable)
@@ -139,7 +162,8 @@ class Runner:
         if questions is not None and questions.head_moved:
             self._refuse_outdated(state, runnable, questions)
             return
-        plan, journal = schedule.plan, self.session.journal
+        plan = schedule.plan
+        journal = self.session.journal
         stop = plan.on_failure == "stop" or plan.boundary == "plan"
         pipeline = Pipeline(self.session, state, deadline, options, questions, stop=stop, whole=whole is not None)
         if whole is None:
@@ -158,8 +182,11 @@ class Runner:
             state.release()
 
     def _refuse_outdated(self, state: RunState, calls: Sequence[Invocation], questions: Questions) -> None:
-        """Refuse the calls that a person was asked about while others changed the scene, and skip all other calls of the run."""
-        ledger, scene_hash = self.session.ledger, self.session.scene.hash
+        """Refuse the calls with approval requests after another client changed the scene, and skip all other calls
+        of the run.
+        """
+        ledger = self.session.ledger
+        scene_hash = self.session.scene.hash
         refusals = [(call, questions.refusal_of(call)) for call in calls if call.operation_id in questions]
         ledger.write([ledger.note(call, "failed", scene_hash, fault=finding.fault) for call, finding in refusals])
         for call, finding in refusals:
@@ -168,8 +195,12 @@ class Runner:
         state.skip_rest(SCENE_CHANGED)
 
     def _invocations(self, schedule: Schedule, options: RunOptions) -> list[Invocation]:
-        """The calls of the operations that can run, in schedule order. The keys of the last plan are kept: it often comes again."""
-        plan, tools = schedule.plan, self.session.tools
+        """Return the calls of the operations that can run, in schedule order.
+
+        The runner keeps the keys of the last plan, because the same plan often runs again.
+        """
+        plan = schedule.plan
+        tools = self.session.tools
         demands = (options.determinism, self.session.contract.terms.constraints.determinism)
         proof_demanded = plan.on_nondeterministic == "prove" or not ANY_CLASS.issuperset(demands)
         if self._last_keys is not None and self._last_keys[0] is plan:
@@ -181,8 +212,13 @@ class Runner:
             else:
                 self._last_keys = None
         runnable = [operation for operation in schedule.order if operation.id not in schedule.unrunnable]
-        return [
-            Invocation(
+        calls: list[Invocation] = []
+        for operation, call_id in zip(runnable, new_ids(len(runnable)), strict=True):
+            if operation.origin is None:
+                macro_operation = None
+            else:
+                macro_operation = operation.origin.operation_id
+            call = Invocation(
                 plan.request_id,
                 operation.id,
                 tools[operation.tool],
@@ -191,12 +227,12 @@ class Runner:
                 operation.safety_level or tools[operation.tool].safety_level.value,
                 keys,
                 call_id,
-                macro_operation=None if operation.origin is None else operation.origin.operation_id,
+                macro_operation=macro_operation,
                 single_call=plan.single_call,
                 proof_demanded=proof_demanded,
             )
-            for operation, call_id in zip(runnable, new_ids(len(runnable)), strict=True)
-        ]
+            calls.append(call)
+        return calls
 
     # ------------------------------------------------------------------ before anything runs
 
@@ -207,20 +243,32 @@ class Runner:
         options: RunOptions,
         clock: PhaseClock | None,
     ) -> tuple[tuple[Finding, ...], dict[str, ApprovalRequest]]:
-        """What speaks against the operations that would run, and what a person is asked about, by operation. Starts Blender."""
-        session, requests = self.session, dict[str, ApprovalRequest]()
-        if options.timeout is not None and (too_long := options.too_long(session.contract.terms)):
-            return too_long, requests
+        """Check the operations that would run. Starts Blender.
+
+        Return the findings against them, and the approval requests by operation id.
+        """
+        session = self.session
+        requests: dict[str, ApprovalRequest] = {}
+        if options.timeout is not None:
+            too_long = options.too_long(session.contract.terms)
+            if too_long:
+                return too_long, requests
+
         try:
             session.scene.worker()
             if clock is not None:
                 clock.leave_out()  # starting Blender belongs to no phase of a call
             operations = {operation.id: operation for operation in schedule.order}
-            path_findings, determinism = session.files.path_findings, options.determinism
-            check, background = session.contract.check, options.background
-            findings, asks = check(to_run, operations, path_findings, determinism, background=background)
+            findings, asks = session.contract.check(
+                to_run,
+                operations,
+                session.files.path_findings,
+                options.determinism,
+                background=options.background,
+            )
             if asks and not findings:
-                contract, scene_hash = session.contract.contract(), session.scene.hash
+                contract = session.contract.contract()
+                scene_hash = session.scene.hash
                 requests = session.approvals.requests(contract, to_run, scene_hash)
         except Refusal as refusal:
             findings = refusal.findings
@@ -238,38 +286,46 @@ class Runner:
     def _unanswerable(
         self, schedule: Schedule, requests: Mapping[str, ApprovalRequest], options: RunOptions
     ) -> tuple[Finding, ...]:
-        """What nobody is there to answer refuses the plan before anything runs; the requests wait for whoever answers later."""
-        approvals, approver = self.session.approvals, options.approver or self.session.approver
-        waiting = {id: one for id, one in requests.items() if not approvals.may_be_approved(one, approver)}
-        findings = approvals.leave(list(waiting.values())[:MOST_QUESTIONS])
+        """Refuse the plan if the approver cannot answer a request. Store these requests, so that a person can
+        answer them later.
+        """
+        approvals = self.session.approvals
+        approver = options.approver or self.session.approver
+        waiting = {id: request for id, request in requests.items() if not approvals.may_be_approved(request, approver)}
+        findings = approvals.leave(list(waiting.values())[:MAX_LISTED_REQUESTS])
         operations = {operation.id: operation for operation in schedule.order}
         return tuple(operations[id].as_a_whole(finding) for id, finding in zip(waiting, findings, strict=False))
 
     def _granted(
         self, calls: list[Invocation], requests: dict[str, ApprovalRequest], options: RunOptions
     ) -> list[Invocation]:
-        """The calls, those that were allowed beforehand with their approval: they need not wait for anybody."""
+        """Return the calls, with the approval of each call that a grant already allows. Remove the requests of
+        these calls.
+        """
         approver = options.approver or self.session.approver
-        running = {call.operation_id for call in calls}
-        granted = [one for id, one in requests.items() if id in running and approver.grants_all(one)]
+        running_ids = {call.operation_id for call in calls}
+        granted = [request for id, request in requests.items() if id in running_ids and approver.grants_all(request)]
         approvals = self.session.approvals.grant(granted)
         for id in approvals:
             del requests[id]
         return [replace(call, approval=approvals.get(call.operation_id)) for call in calls]
 
     def _record_without_blender(self, schedule: Schedule, state: RunState, classified: Classification) -> None:
-        """What needs no Blender: answers from the journal, conflicts, and operations that cannot but fail. One transaction."""
-        ledger, scene_hash, entries = self.session.ledger, self.session.scene.head.known_hash, list[Entry]()
+        """Record, in one transaction, the operations that need no Blender: known answers, conflicts, and
+        operations that cannot run.
+        """
+        ledger = self.session.ledger
+        scene_hash = self.session.scene.head.known_hash
+        entries: list[Entry] = []
         if scene_hash is not None:
-            entries += [ledger.note(call, "skipped_idempotent", scene_hash) for call, _, _ in classified.cached]
-            entries += [
-                ledger.note(call, "failed", scene_hash, fault=finding.fault) for call, finding in classified.conflicts
-            ]
-            entries += [
-                unrunnable_note(schedule.plan, operation, schedule.unrunnable[operation.id], scene_hash)
-                for operation in schedule.order
-                if operation.id in schedule.unrunnable
-            ]
+            for call, _, _ in classified.cached:
+                entries.append(ledger.note(call, "skipped_idempotent", scene_hash))
+            for call, finding in classified.conflicts:
+                entries.append(ledger.note(call, "failed", scene_hash, fault=finding.fault))
+            for operation in schedule.order:
+                finding = schedule.unrunnable.get(operation.id)
+                if finding is not None:
+                    entries.append(unrunnable_note(schedule.plan, operation, finding, scene_hash))
         if entries:
             ledger.write(entries)
             crash_points.reach("plan.known")
@@ -279,17 +335,20 @@ class Runner:
         call_ids = {entry.operation_id: entry.audit.mcp_call_id for entry in entries if entry.operation_id in doomed}
         for id, finding in doomed.items():
             report = state.failed(id, (finding,), mcp_call_id=call_ids.get(id))
-            # What the validation found points into the plan already.
-            state.record(replace(report, findings=(finding,)) if id in schedule.unrunnable else report)
+            if id in schedule.unrunnable:
+                # The validation's findings already point into the plan.
+                report = replace(report, findings=(finding,))
+            state.record(report)
         for id in doomed:
             state.block_dependents(id)
         if doomed and (schedule.plan.on_failure == "stop" or schedule.plan.boundary == "plan"):
-            state.skip_rest(f"not run, because '{state.caller_id(next(iter(doomed)))}' cannot be")
+            first_id = next(iter(doomed))
+            state.skip_rest(f"not run, because '{state.caller_id(first_id)}' cannot run")
 
     # ------------------------------------------------------------------ afterwards
 
     def _close(self, boundary: int, state: RunState, ids: Collection[str], failures: Sequence[NewAudit]) -> None:
-        """All or nothing: kept when every operation was done, taken back otherwise."""
+        """Keep the operations of a boundary if all of them succeeded. Otherwise roll all of them back."""
         reports = [state.report(id) for id in ids]
         if all(report.done for report in reports):
             crash_points.reach("whole.before_keep")
@@ -302,18 +361,21 @@ class Runner:
         crash_points.reach("whole.rolled_back")
         if any(number is not None for number in written.numbers):
             self.session.scene.follow_rollback()
-        state.take_back(f"taken back, because '{state.caller_id(culprit)}' was not done", ids)
+        state.take_back(f"rolled back, because '{state.caller_id(culprit)}' did not succeed", ids)
 
     def _give_up(self, request_id: str, failures: Sequence[NewAudit]) -> None:
-        """The run ends without an answer. Left open, the boundary would take back what is done in this workspace later."""
+        """Roll back the open boundary of a run that ends without a report.
+
+        An open boundary would roll back later work in this workspace.
+        """
         try:
-            # It may have been opened, or closed, in the very moment of the interruption.
+            # The interruption may have come before the opening of the boundary or after its end.
             boundary = self.session.journal.recovery.open_boundary()
             if boundary is not None and boundary.request_id == request_id:
                 self.session.journal.roll_back(boundary.id, failures)
         except BlendwrightError:
-            # Nothing may be written behind it any more; whoever opens the workspace next rolls it back.
-            self.session.journal.give_up("a plan that is kept whole could neither be kept nor be taken back")
+            # Block further writes. The next opening of the workspace rolls the boundary back.
+            self.session.journal.give_up("an all-or-nothing plan could neither be kept nor rolled back")
         self.session.scene.follow_head()
 
     def _report(
@@ -324,25 +386,37 @@ class Runner:
         started: tuple[float, float],
         gated: float,
     ) -> RunReport:
-        """`started` is the time of day and the reading of the counter then, `gated` a reading: the time of day may be set meanwhile."""
+        """Return the report of the run.
+
+        `started` is the time of day and the monotonic counter at the start; `gated` is the counter after the
+        checks. Durations use the counter, because the time of day may change during the run.
+        """
         plan = schedule.plan
         clock, counter = started
         spent = time.perf_counter() - counter
         reports = state.reports()
         findings = tuple(finding for report in reports for finding in report.findings)
-        unrecoverable = any(report.fault is Fault.ROLLBACK_FAILED for report in reports)
+        if findings:
+            repair = minimal_repair(plan, findings)
+        else:
+            repair = ()
+        if any(report.fault is Fault.ROLLBACK_FAILED for report in reports):
+            checkpoint = self._latest_checkpoint()
+        else:
+            checkpoint = None
+
         return RunReport(
             plan.dialect,
             plan.request_id,
             state.status(),
             reports,
-            repair=minimal_repair(plan, findings) if findings else (),
+            repair=repair,
             schedule_hash=schedule.hash,
             boundary=plan.boundary,
             contract=self.session.contract.fingerprint,
             scene_hash_before=scene_hash_before,
             scene_hash_after=self.session.scene.head.known_hash,
-            checkpoint=self._latest_checkpoint() if unrecoverable else None,
+            checkpoint=checkpoint,
             started=clock,
             finished=clock + spent,
             timings={
@@ -355,7 +429,7 @@ class Runner:
         )
 
     def _latest_checkpoint(self) -> dict[str, Any] | None:
-        """From where the work can be taken up again."""
+        """Return the checkpoint from which a person can resume the work, or None."""
         route = self.session.journal.recovery.info().route
         if route is None:
             return None
@@ -374,9 +448,11 @@ class Runner:
 def _groups(
     schedule: Schedule, calls: Sequence[Invocation]
 ) -> Iterator[tuple[Sequence[Invocation], tuple[str, ...] | None]]:
-    """The calls in parts, each with the operations that are kept or taken back with it: the whole plan, or a macro; None between them.
+    """Yield the calls in groups, each with the ids of the operations that succeed or roll back with it.
 
-    The schedule lets nothing come between the operations of a macro."""
+    A group is the whole plan, a macro, or the calls between macros; the latter have None in place of the ids. The
+    schedule puts no other operation between the operations of a macro.
+    """
     if schedule.plan.boundary == "plan":
         yield calls, tuple(operation.id for operation in schedule.order)
         return
@@ -389,4 +465,7 @@ def _groups(
         if group is not None:
             members.setdefault(group, []).append(id)
     for group, together in groupby(calls, key=lambda call: groups.get(call.operation_id)):
-        yield tuple(together), None if group is None else tuple(members[group])
+        if group is None:
+            yield tuple(together), None
+        else:
+            yield tuple(together), tuple(members[group])

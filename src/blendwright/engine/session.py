@@ -1,4 +1,4 @@
-"""The engine for one scene under one contract, assembled in one place: whoever runs plans or calls has one of these."""
+"""The engine for one scene under one contract. Callers that run plans or calls hold one session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from blendwright.values.events import Observer, silent
 
 
 class Session:
-    """Everything that a run needs. A preview has other `files` and `approvals` than the session that it stands for."""
+    """The objects that a run needs. A preview has other `files` and `approvals` than its session."""
 
     def __init__(
         self,
@@ -47,7 +47,9 @@ class Session:
         self.exclusive = scene.exclusive_runner(self.ledger, files)
 
     def for_host(self, proposal: Proposal) -> Session:
-        """The same scene under a contract with another host. Raises Refusal when there can be none."""
+        """Return a session for the same scene under a contract with another host. Raises Refusal when no contract
+        is possible.
+        """
         return Session(
             self.scene, self.journal, self.tools, self.draft.for_host(proposal), self.files,
             macros=self.macros, approver=self.approver, observe=self.observe,

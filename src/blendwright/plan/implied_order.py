@@ -1,9 +1,9 @@
-"""What waits for what although no `depends_on` says so: an operation that uses a datablock waits for the one that makes it, and whoever
-removes or renames it waits for those that use it.
+"""Dependencies that follow from names: an operation that uses a datablock waits for its maker, and a remover waits
+for the users.
 
-What the plan says comes first: the order that its own dependencies and the ids give decides which of several makers and removers of
-one name comes first, and whom of them a use belongs to. Equal plans get equal dependencies. Pure, and without a scene: what a plan
-neither makes nor removes plays no part.
+The plan's own statements come first. Its dependencies and the ids decide the order of several makers and removers
+of one name, and the one that a use refers to. Equal plans get equal dependencies. These functions know no scene,
+so datablocks that the plan neither makes nor removes play no part.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from blendwright.values.findings import Finding, cut
 from blendwright.values.plan import Operation, TieBreak
 
 CYCLE = "implied_cycle"
-# How many of the reasons for a cycle are spelled out.
-SHOWN = 3
-# The roles in which a datablock must be there already.
-NEEDS_IT = (Role.USES, Role.REMOVES)
+# Reasons for a cycle that its message lists.
+MAX_SHOWN_REASONS = 3
+# Roles that need an existing datablock.
+NEEDING_ROLES = (Role.USES, Role.REMOVES)
 
 
 class Datablock(NamedTuple):
-    """What operations have in common: a datablock by kind and name, or a modifier, with the object that it is in."""
+    """A datablock by kind and name, or a modifier together with its object."""
 
     kind: str
     owner: str
@@ -37,12 +37,17 @@ class Datablock(NamedTuple):
 
     def __str__(self) -> str:
         label = INSIDE_OBJECTS.get(self.kind) or Kind(self.kind).label
-        return f"{label} '{cut(self.name)}'" + (f" of '{cut(self.owner)}'" if self.owner else "")
+        text = f"{label} '{cut(self.name)}'"
+        if self.owner:
+            text += f" of '{cut(self.owner)}'"
+        return text
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`after` waits for `before`, both places in the plan. Without `firm`, the plan may well mean it otherwise."""
+    """An implied dependency: `after` waits for `before`, both indexes in the plan. If it is not `firm`, the plan
+    may mean another order.
+    """
 
     after: int
     before: int
@@ -51,7 +56,7 @@ class Link:
 
 
 class Use(NamedTuple):
-    """An operation uses or removes a datablock that must be in the scene before the plan begins: nothing makes it earlier."""
+    """An operation that uses or removes a datablock of the initial scene: no earlier operation makes it."""
 
     operation: Operation
     mention: Mention
@@ -59,7 +64,9 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ImpliedOrder:
-    """The graph with the links; what keeps it from being ordered; and what the plan takes for granted."""
+    """The graph with the implied links, the findings that prevent an order, and the assumed datablocks of the
+    initial scene.
+    """
 
     graph: Graph
     links: tuple[Link, ...]
@@ -68,60 +75,67 @@ class ImpliedOrder:
 
 
 def imply_order(graph: Graph, tools: Mapping[str, AnyTool], tie_break: TieBreak) -> ImpliedOrder:
-    """`graph` is that of a plan whose arguments are valid, without cycles of its own."""
-    named = _Named(graph, tools)
-    granted: list[tuple[int, Mention]] = []
+    """Return the order that names imply, in addition to the dependencies of `graph`.
+
+    The arguments of the plan must be valid, and its own dependencies must have no cycles.
+    """
+    mentions = _Mentions(graph, tools)
+
+    # Separate datablocks with one mentioning operation, which need no links.
+    assumed: list[tuple[int, Mention]] = []
     shared: list[Datablock] = []
-    for block, touching in named.blocks.items():
-        if len(touching) > 1:
+    for block, by_unit in mentions.blocks.items():
+        if len(by_unit) > 1:
             shared.append(Datablock(*block))
-        else:
-            [(unit, alone)] = touching.items()
-            if alone[0].role in NEEDS_IT:
-                granted += ((unit, one) for one in alone if one.surely and one.role in NEEDS_IT)
+            continue
+        ((unit, unit_mentions),) = by_unit.items()
+        if unit_mentions[0].role in NEEDING_ROLES:
+            for mention in unit_mentions:
+                if mention.surely and mention.role in NEEDING_ROLES:
+                    assumed.append((unit, mention))
+
+    # Link the operations that mention the other datablocks.
+    position: dict[int, int] = {}
     if shared:
-        position = {node: place for place, node in enumerate(run_order(graph, tie_break))}
-    else:
-        position = {}
-    links = [
-        link
-        for block in shared
-        for link in _links(block, named.blocks[block], position, granted, new=named.has_new_owner(block))
-    ]
-    wanted = _new_links(graph, named, links)
-    if not wanted:
-        return ImpliedOrder(graph, (), (), _uses(graph, named, granted))
-    # What makes datablocks that nobody can foresee may be what a use means.
-    if named.unforeseen:
-        whole = [link for link in wanted if link.firm]
-    else:
-        whole = wanted
-    for chosen in (wanted, whole, [link for link in whole if link.firm]):
+        position = {node: index for index, node in enumerate(run_order(graph, tie_break))}
+    links: list[Link] = []
+    for block in shared:
+        is_new = mentions.has_new_owner(block)
+        links += _links(block, mentions.blocks[block], position, assumed, new=is_new)
+    new_links = _new_links(graph, mentions, links)
+    if not new_links:
+        return ImpliedOrder(graph, (), (), _uses(graph, mentions, assumed))
+
+    # Use all links if they have no cycle, else only the firm ones.
+    firm_links = [link for link in new_links if link.firm]
+    for chosen in (new_links, firm_links):
         linked = _with(graph, chosen)
         if len(run_order(linked, tie_break)) == len(graph.operations):
-            return ImpliedOrder(linked, tuple(chosen), (), _uses(graph, named, granted))
-    if named.unforeseen:
+            return ImpliedOrder(linked, tuple(chosen), (), _uses(graph, mentions, assumed))
+
+    if mentions.unforeseen:
+        # Code or a file may make the datablock that a use means, so the cycle may not be real.
         return ImpliedOrder(graph, (), (), ())
-    firm = [link for link in wanted if link.firm]
-    return ImpliedOrder(graph, (), tuple(_findings(_with(graph, firm), firm)), ())
+    return ImpliedOrder(graph, (), tuple(_findings(_with(graph, firm_links), firm_links)), ())
 
 
-def _uses(graph: Graph, named: _Named, granted: Iterable[tuple[int, Mention]]) -> tuple[Use, ...]:
-    """None where code or a file may make what is used."""
-    if named.unforeseen:
+def _uses(graph: Graph, mentions: _Mentions, assumed: Iterable[tuple[int, Mention]]) -> tuple[Use, ...]:
+    """Return the assumed uses, or none if code or a file may make the datablocks."""
+    if mentions.unforeseen:
         return ()
-    return tuple(Use(graph.operations[node], one) for node, one in granted)
+    return tuple(Use(graph.operations[node], mention) for node, mention in assumed)
 
 
-class _Named:
-    """Which operation names which datablock that some operation makes or removes, and in what role.
+class _Mentions:
+    """The mentions of each datablock, by operation.
 
-    A macro is one operation here, the first of its steps: nothing may come between the others."""
+    A macro counts as one operation, by its first step, because no other operation may come between its steps.
+    """
 
     def __init__(self, graph: Graph, tools: Mapping[str, AnyTool]) -> None:
         self.last: dict[int, int] = {}
         self.unforeseen = False
-        # By the words of a `Datablock`: most are named once, and nobody speaks of them.
+        # Plain tuples as keys, because most datablocks have one mention and need no Datablock object.
         self.blocks: dict[tuple[str, str, str], dict[int, list[Mention]]] = {}
         anything: list[tuple[int, Mention]] = []
         calls: dict[str, int] = {}
@@ -140,7 +154,7 @@ class _Named:
                 else:
                     block = mention.kind, mention.owner, mention.name
                     touching = self.blocks.get(block)
-                    if touching is None:  # what most are: not a list and a dictionary made in vain for each
+                    if touching is None:  # the common case, without an unused list and dictionary
                         self.blocks[block] = {unit: [mention]}
                     else:
                         touching.setdefault(unit, []).append(mention)
@@ -148,12 +162,12 @@ class _Named:
             self._resolve(anything)
 
     def has_new_owner(self, block: Datablock) -> bool:
-        """Whether the plan makes the object that a modifier is in."""
+        """Return True if the plan makes the object that the modifier belongs to."""
         if block.owner:
             touching = self.blocks.get(Datablock(Kind.OBJECT.blocks, "", block.owner), {})
         else:
             touching = {}
-        return any(_role_of(one) is Role.MAKES for one in touching.values())
+        return any(_role_of(mentions) is Role.MAKES for mentions in touching.values())
 
     def _resolve(self, anything: Sequence[tuple[int, Mention]]) -> None:
         by_name: dict[str, list[Datablock]] = {}
@@ -173,8 +187,11 @@ def _links(
     *,
     new: bool,
 ) -> Iterator[Link]:
-    """The links between those that name one datablock; what must be in the scene for them is added to `granted`. What is `new`
-    cannot be in the scene before somebody makes it."""
+    """Yield the links between the operations that mention one datablock. Add uses of the initial scene to
+    `granted`.
+
+    A `new` datablock cannot exist in the initial scene.
+    """
     uses: list[int] = []
     changing: list[tuple[int, Role]] = []
     for unit, all_mentions in touching.items():
@@ -184,25 +201,26 @@ def _links(
         elif role is not None:
             changing.append((unit, role))
     if any(role is Role.MAKES for _, role in changing):
-        # Whoever makes it where there is none would be in the way of whoever makes it in any case.
+        # An operation that makes the datablock only if it is missing must come after one that always makes it.
         uses += [unit for unit, role in changing if role is Role.ENSURES]
         changing = [(unit, role) for unit, role in changing if role is not Role.ENSURES]
-    changing.sort(key=lambda one: position[one[0]])
+    changing.sort(key=lambda change: position[change[0]])
     if new:
-        maker = next((one for one in changing if one[1] is not Role.REMOVES), None)
-        changing.sort(key=lambda one: one is not maker)
+        first_maker = next((change for change in changing if change[1] is not Role.REMOVES), None)
+        changing.sort(key=lambda change: change is not first_maker)
     for (earlier, role), (later, next_role) in pairwise(changing):
         if Role.MAKES is not role or next_role is not Role.MAKES:
-            yield Link(later, earlier, f"it {next_role.value} {block}, which that one {role.value}", firm=False)
+            why = f"it {next_role.value} {block}, which the other operation {role.value}"
+            yield Link(later, earlier, why, firm=False)
     lives = _lives(changing)
     for unit in uses:
         made_by, removed_by = _life_of(unit, lives, position)
         surely = any(mention.surely for mention in touching[unit])
         if made_by is not None and made_by[0] != unit:
             firm = made_by[1] is Role.MAKES and surely
-            yield Link(unit, made_by[0], f"it uses {block}, which that one makes", firm)
+            yield Link(unit, made_by[0], f"it uses {block}, which the other operation makes", firm)
         if removed_by is not None and removed_by != unit:
-            yield Link(removed_by, unit, f"it removes {block}, which that one uses", surely)
+            yield Link(removed_by, unit, f"it removes {block}, which the other operation uses", surely)
         if made_by is None:
             granted += [(unit, mention) for mention in touching[unit] if mention.surely and mention.role is Role.USES]
     if changing and changing[0][1] is Role.REMOVES:
@@ -211,25 +229,31 @@ def _links(
 
 
 def _role_of(all_mentions: Sequence[Mention]) -> Role | None:
-    """What an operation, or a macro from its first step to its last, is to a datablock; None for one that it keeps to itself."""
-    first, ends = all_mentions[0].role, [one.role for one in all_mentions if one.role is not Role.USES]
-    if not ends:
+    """Return the role of an operation or whole macro for a datablock, or None if it makes and removes the
+    datablock itself.
+    """
+    first_role = all_mentions[0].role
+    change_roles = [mention.role for mention in all_mentions if mention.role is not Role.USES]
+    if not change_roles:
         return Role.USES
-    if first in (Role.USES, Role.REMOVES):
-        # It must be there before; what is there again afterwards is no end of it.
-        if ends[-1] is Role.REMOVES:
+    if first_role in (Role.USES, Role.REMOVES):
+        # The datablock must exist before. If it exists again afterwards, the operation only uses it.
+        if change_roles[-1] is Role.REMOVES:
             return Role.REMOVES
         return Role.USES
-    if ends[-1] is Role.REMOVES:
+    if change_roles[-1] is Role.REMOVES:
         return None
-    return first
+    return first_role
 
 
 _Life = tuple[tuple[int, Role] | None, int | None]
 
 
 def _lives(changing: Sequence[tuple[int, Role]]) -> list[_Life]:
-    """From whoever makes it to whoever removes it; without a maker it was there before, without a remover it stays."""
+    """Return the lives of a datablock as pairs of maker and remover.
+
+    Without a maker it existed before the plan; without a remover it stays.
+    """
     if not changing:
         return [(None, None)]
     lives: list[_Life] = []
@@ -238,16 +262,18 @@ def _lives(changing: Sequence[tuple[int, Role]]) -> list[_Life]:
     for unit, role in changing:
         if role is Role.REMOVES and alive:
             lives.append((maker, unit))
-            maker, alive = None, False
+            maker = None
+            alive = False
         elif role is not Role.REMOVES and not alive:
-            maker, alive = (unit, role), True
+            maker = (unit, role)
+            alive = True
     if alive:
         return [*lives, (maker, None)]
     return lives
 
 
 def _life_of(unit: int, lives: Sequence[_Life], position: Mapping[int, int]) -> _Life:
-    """The life that a use falls into by the order of the plan; else the next one, else the last."""
+    """Return the life that contains a use in the order of the plan, else the next one, else the last one."""
     at = position[unit]
     for made_by, removed_by in lives:
         if removed_by is None or at < position[removed_by]:
@@ -255,20 +281,22 @@ def _life_of(unit: int, lives: Sequence[_Life], position: Mapping[int, int]) -> 
     return lives[-1]
 
 
-def _new_links(graph: Graph, named: _Named, links: Iterable[Link]) -> list[Link]:
-    """Between the ends of macros, each once, and only what the plan does not say itself."""
+def _new_links(graph: Graph, mentions: _Mentions, links: Iterable[Link]) -> list[Link]:
+    """Return the links between the ends of macros, without duplicates and without dependencies of the plan itself."""
     new: dict[tuple[int, int], Link] = {}
     for link in links:
-        after, before = link.after, named.last.get(link.before, link.before)
+        after = link.after
+        before = mentions.last.get(link.before, link.before)
         if before not in graph.waits_for[after]:
-            known = new.get((after, before))
-            if known is None or (link.firm and not known.firm):
+            existing = new.get((after, before))
+            if existing is None or (link.firm and not existing.firm):
                 new[after, before] = replace(link, after=after, before=before)
     return sorted(new.values(), key=lambda link: (link.after, link.before))
 
 
 def _with(graph: Graph, links: Iterable[Link]) -> Graph:
-    waits_for, waited_by = [list(row) for row in graph.waits_for], [list(row) for row in graph.waited_by]
+    waits_for = [list(row) for row in graph.waits_for]
+    waited_by = [list(row) for row in graph.waited_by]
     for link in links:
         waits_for[link.after].append(link.before)
         waited_by[link.before].append(link.after)
@@ -280,7 +308,10 @@ def _findings(linked: Graph, links: Sequence[Link]) -> Iterator[Finding]:
     ids = [cut(operation.caller_id) for operation in linked.operations]
     for cycle in cycles(linked):
         steps = zip(cycle, [*cycle[1:], cycle[0]], strict=True)
-        told = [f"'{ids[a]}' follows '{ids[b]}', since {reasons[a, b]}" for a, b in steps if (a, b) in reasons]
-        message = f"'{ids[cycle[0]]}' would have to wait for itself: {'; '.join(told[:SHOWN])}"
-        cure = "Make it under another name, or leave out the depends_on that says the opposite."
+        texts: list[str] = []
+        for after, before in steps:
+            if (after, before) in reasons:
+                texts.append(f"'{ids[after]}' follows '{ids[before]}', because {reasons[after, before]}")
+        message = f"'{ids[cycle[0]]}' would have to wait for itself: {'; '.join(texts[:MAX_SHOWN_REASONS])}"
+        cure = "Use another name for the datablock, or remove the contradicting depends_on."
         yield Finding(Fault.GRAPH_CYCLE, message, linked.operations[cycle[0]].pointer, cure, CYCLE)

@@ -1,1 +1,1 @@
-"""What is written down: the values that the journal takes and gives."""
+"""Records: the values that the journal stores and returns."""

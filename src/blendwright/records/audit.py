@@ -1,4 +1,4 @@
-"""The audit chain as values: what a record says, where the chain ends, and what verifying it found."""
+"""The audit chain as values: its records, its end, and the result of its verification."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple
 from blendwright.values.approval import Approval
 
 Status = Literal["succeeded", "failed", "rolled_back", "skipped_idempotent"]
-# A plan takes the place of the last one. The record has the request of the new one, and as operation the last commit of the old one.
+# A plan replaces an earlier one. The record has the request id of the new plan, and the last commit of the old
+# plan as operation id.
 REPLACE = "plan.replace"
-# What is done by hand. Such an act is recorded by itself: it makes no commit that could be missed.
+# Acts of a person. Each gets its own audit record, because it makes no commit.
 ACTS = (
     "history.bisect", "history.checkout", "history.fork", "history.merge", "history.redo", "history.switch", "history.tag", "history.undo",
     REPLACE, "plan.run_again",
@@ -19,21 +20,23 @@ ACTS = (
 
 
 class AuditDetails(NamedTuple):
-    """What an audit record says beyond the operation itself. `timestamp` None means the moment of the write."""
+    """The fields of an audit record beyond the operation itself. `timestamp` None means the moment of the write."""
 
     mcp_call_id: str
     safety_level: str
     blender_mutation_id: str | None = None
     timestamp: str | None = None
     error_code: str | None = None
-    # Microseconds inside Blender: plan, execute, verify; None for a phase that was not reached.
+    # Microseconds inside Blender for plan, execute and verify; None for a phase that did not run.
     phases_us: tuple[int | None, int | None, int | None] = (None, None, None)
     approval: Approval | None = None
-    """The answer of the person who was asked, where one was."""
+    """The answer of a person, or None when no approval was necessary."""
 
 
 class AuditHead(NamedTuple):
-    """Where the audit chain ends: the number and the hash of its last record; number 0 is a chain without records."""
+    """The end of the audit chain: the number and the hash of its last record. Number 0 means a chain without
+    records.
+    """
 
     sequence: int
     hash: str
@@ -41,8 +44,11 @@ class AuditHead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """`record` has the fields of the minimum audit record, `error_code`, what the phases took, `sequence`, and `prev`, the hash of
-    the record before."""
+    """One record of the chain.
+
+    `record` has the fields of the minimum audit record, `error_code`, the durations of the phases, `sequence`, and
+    `prev`, the hash of the previous record.
+    """
 
     sequence: int
     hash: str
@@ -51,9 +57,12 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """The outcome of a verification; `problems` name records by their sequence, none means that the chain holds.
+    """The result of a verification. `problems` name records by their sequence number; the chain holds when there
+    are none.
 
-    `not_covered` is how many commits and readings older programs wrote, whose records do not say what their arguments and receipts are."""
+    `not_covered` counts the commits and readings of older versions, whose records do not cover arguments and
+    receipts.
+    """
 
     head: AuditHead
     records: int

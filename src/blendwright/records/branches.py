@@ -1,18 +1,20 @@
-"""Named heads: branches as the journal has them, and what a move of HEAD does to the one that it is on."""
+"""Branches and merges as values, and the effect of a HEAD move on the current branch."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
-# The branch that a workspace begins on.
+# The branch of a new workspace.
 MAIN = "main"
 BranchMoveKind = Literal["created", "entered", "left", "deleted"]
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """`commit` is where it leads, None before the first commit; `current` says that HEAD is on it, and takes it along."""
+    """A branch: `commit` is its tip, or None before the first commit. If `current`, HEAD is on it and moves it
+    along.
+    """
 
     name: str
     commit: int | None
@@ -24,8 +26,11 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Commits of one line that were run again on another, under the id `request_id`: those of `source` from `base` to `theirs`, on top of
-    `ours`. The operation id of each is the number of the commit that it repeats."""
+    """A merge: commits of one line that ran again on another line, under the id `request_id`.
+
+    These are the commits of `source` from `base` to `theirs`, applied after `ours`. The operation id of each new
+    commit is the number of the repeated commit.
+    """
 
     request_id: str
     source: str
@@ -35,7 +40,7 @@ class Merge:
 
 
 class SwitchTo(NamedTuple):
-    """HEAD leaves its branch for another one; for none at all where `branch` is None: it is detached then."""
+    """The branch that HEAD moves to. None detaches HEAD from its branch."""
 
     branch: str | None
     create: bool = False

@@ -1,4 +1,4 @@
-"""What commits did to datablocks, as their receipts say: what blame and merges are told from."""
+"""Changes of datablocks by commits, as their receipts list them. Blame and merge use them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 ChangeKind = Literal["created", "changed", "removed"]
-# A receipt says what changed; of a call that changed thousands of things it says it of the first.
+# Changes that one receipt lists. A call with more changes lists the first ones.
 MOST_CHANGES = 200
 
 
 class Change(NamedTuple):
-    """One datablock, by kind and name. What is linked has the name of its file in it, and `member` is no datablock: it says that
-    something is in a collection."""
+    """The change of one datablock, by kind and name.
+
+    The name of a linked datablock includes its file. The kind `member` is not a datablock: it says that something
+    is in a collection.
+    """
 
     kind: str
     name: str
@@ -20,7 +23,9 @@ class Change(NamedTuple):
 
 
 class CommitChanges(NamedTuple):
-    """The changes of one commit. One that is not `complete` touched more than its receipt lists, or a whole scene."""
+    """The changes of one commit. If it is not `complete`, it changed more than its receipt lists, or a whole
+    scene.
+    """
 
     number: int
     kind: str
@@ -35,5 +40,5 @@ class CommitChanges(NamedTuple):
 
     @property
     def touches(self) -> bool:
-        """Whether it changed anything, as far as is known."""
+        """True if the commit may have changed something."""
         return bool(self.changes) or self.kind != "operation" or not self.complete

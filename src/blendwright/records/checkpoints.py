@@ -1,17 +1,18 @@
-"""Saved scenes: one that is staged, one that the journal has a row for, and what collecting garbage removed."""
+"""Saved scenes: staged files, checkpoints in the journal, and the result of garbage collection."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-# Redo of a simple operation takes about 0.1 ms: so many commits are redone within the time that Blender takes to start.
+# Commits that can be redone in the time that Blender takes to start. Redo of a simple operation takes about 0.1
+# ms.
 REDO_BUDGET = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class StagedCheckpoint:
-    """A saved scene that lies durably among the checkpoints; it counts once a row names it."""
+    """A saved scene that is durable among the checkpoint files, but has no journal row yet."""
 
     file: str
     sha256: str
@@ -21,7 +22,7 @@ class StagedCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A saved scene: `path` is the file, `scene_hash` that of the commit it belongs to."""
+    """A saved scene with a journal row: `path` is its file, `scene_hash` is the hash of its commit."""
 
     id: int
     commit: int
@@ -35,7 +36,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class GcReport:
-    """What `gc` removed, or would; `lost` are the commits whose scene can no longer be rebuilt."""
+    """The files that `gc` removed or would remove. `lost` are the commits whose scenes can no longer be rebuilt."""
 
     files: tuple[str, ...]
     bytes: int

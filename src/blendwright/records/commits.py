@@ -1,4 +1,6 @@
-"""Outcomes of operations: as they are handed to the journal, as it stores and finds them, and the moves of HEAD over them."""
+"""Outcomes of operations, as the engine passes them to the journal and as the journal stores and finds them, and
+the moves of HEAD.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ HistoryPosition = Literal["nowhere", "ancestor", "reading", "before_adopt", "els
 
 @dataclass(frozen=True, slots=True)
 class NewCommit:
-    """One operation that was kept. Its parent is HEAD, or the commit before it in the same batch.
+    """One successful operation for the journal. Its parent is HEAD, or the previous commit in the same batch.
 
-    One that cannot be replayed must bring its checkpoint. The journal adds `commit` and `audit` (sequence, hash) to the receipt.
-    A baseline has no parent and equal hashes. `settles` is the intent that this outcome ends.
+    A commit that is not replayable must have a checkpoint. The journal adds `commit` and `audit` (sequence, hash)
+    to the receipt. A baseline has no parent and equal hashes. `settles` is the intent that this outcome ends.
     """
 
     operation_key: str | None
@@ -41,7 +43,9 @@ class NewCommit:
 
 @dataclass(frozen=True, slots=True)
 class NewReading:
-    """The receipt of a read-only operation: no commit, since it changes nothing; reusable only at an equal scene hash."""
+    """The receipt of a read-only operation. It makes no commit, because it changes nothing, and is valid only for
+    an equal scene hash.
+    """
 
     operation_key: str
     request_id: str
@@ -55,7 +59,7 @@ class NewReading:
 
 
 class NewAudit(NamedTuple):
-    """An operation that leaves no commit: failed, reverted, or answered with a receipt that was there already."""
+    """An operation without a commit: failed, reverted, or answered with an existing receipt."""
 
     request_id: str
     operation_id: str
@@ -71,7 +75,7 @@ Entry = NewCommit | NewReading | NewAudit
 
 
 class Commit(NamedTuple):
-    """One line of history. `number` names it for people; `generation` counts its ancestors."""
+    """One commit of the history. `number` is its name for people; `generation` counts its ancestors."""
 
     number: int
     parent: int | None
@@ -94,7 +98,7 @@ class Commit(NamedTuple):
 
 
 class PlanSpan(NamedTuple):
-    """Commits that follow each other and are of one request; `tools` says how often each tool was called."""
+    """Consecutive commits of one request. `tools` counts the calls of each tool."""
 
     request_id: str
     first: int
@@ -110,7 +114,7 @@ class PlanSpan(NamedTuple):
 
 
 class CommittedStep(NamedTuple):
-    """What of a commit is needed to redo it; the arguments are the text that the journal has."""
+    """The data of a commit that its redo needs. `args` is the JSON text of the journal."""
 
     number: int
     tool: str
@@ -125,7 +129,7 @@ class CommittedStep(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A read-only receipt and the scene it is true for."""
+    """A read-only receipt and the scene hash for which it is valid."""
 
     operation_key: str
     request_id: str
@@ -139,7 +143,9 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CommitResult:
-    """What a batch became, entry by entry; `receipts` is None where an entry has none. `records` are the audit records."""
+    """The result of writing a batch, entry by entry. `receipts` has None for entries without a receipt. `records`
+    are the audit records.
+    """
 
     numbers: tuple[int | None, ...]
     receipts: tuple[Mapping[str, Any] | None, ...]
@@ -150,7 +156,7 @@ class CommitResult:
 
 @dataclass(frozen=True, slots=True)
 class HeadMove:
-    """One step of HEAD, in an append-only log."""
+    """One move of HEAD, in an append-only log."""
 
     id: int
     kind: MoveKind
@@ -160,7 +166,7 @@ class HeadMove:
 
 
 class OperationQuery(NamedTuple):
-    """An operation about to run, to be looked up."""
+    """An operation about to run, for a look-up in the journal."""
 
     operation_key: str
     request_id: str
@@ -170,7 +176,7 @@ class OperationQuery(NamedTuple):
 
 
 class MatchedCommit(NamedTuple):
-    """A commit, as far as it answers for an operation that is asked for again."""
+    """The fields of a commit that answer a repeated operation."""
 
     number: int
     operation_key: str | None
@@ -183,13 +189,20 @@ class MatchedCommit(NamedTuple):
 
 
 class OperationMatch(NamedTuple):
-    """What the journal knows of a wanted operation.
+    """The journal's knowledge of a requested operation.
 
-    `ancestor`: `commit.receipt` is its answer. `reading`: `reading.receipt` is, for the scene hash that was asked for.
-    `before_adopt`: on HEAD's line, but a foreign file was adopted since and may have lost it. `elsewhere`: on another line
-    only. `rolled_back`: it was taken back, so it may run again. `clash` is an operation of the same request and operation id
-    with other args, tool or tool version (never one that was rolled back). `intent` is an outside effect of this key of which
-    nobody knows whether it happened. `earlier` is the latest reading of this key, whatever scene it was taken in.
+    `where` is one of these:
+
+    - `ancestor`: `commit.receipt` is the answer.
+    - `reading`: `reading.receipt` is the answer, for the requested scene hash.
+    - `before_adopt`: the commit is an ancestor of HEAD, but an adopted file since then may lack its result.
+    - `elsewhere`: the commit is only on another line.
+    - `rolled_back`: the operation was rolled back, so it may run again.
+    - `nowhere`: the journal does not contain the operation.
+
+    `clash` is an operation with the same request and operation id, but other arguments, tool or version; never a
+    rolled-back one. `intent` is an effect of this key outside the scene whose outcome is unknown. `earlier` is the
+    latest reading of this key in any scene.
     """
 
     where: HistoryPosition

@@ -1,4 +1,6 @@
-"""What an ended or failing process left behind, and how a scene is rebuilt: intents, open boundaries, quarantine, routes."""
+"""Traces of an ended or failing process, and the route to rebuild a scene: intents, open boundaries, quarantine,
+routes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ IntentState = Literal["open", "settled", "indeterminate", "resolved"]
 
 @dataclass(frozen=True, slots=True)
 class NewIntent:
-    """Announces an effect outside the scene, before it happens."""
+    """An effect outside the scene that is about to happen."""
 
     operation_key: str
     request_id: str
@@ -24,7 +26,9 @@ class NewIntent:
 
 @dataclass(frozen=True, slots=True)
 class Intent(NewIntent):
-    """An announced effect outside the scene. `indeterminate`: its process died before it told the outcome."""
+    """An announced effect outside the scene. `indeterminate` means that its process died before it recorded the
+    outcome.
+    """
 
     id: int
     state: IntentState
@@ -34,7 +38,7 @@ class Intent(NewIntent):
 
 @dataclass(frozen=True, slots=True)
 class OpenBoundary:
-    """An all-or-nothing plan that has begun at `base` and is neither kept nor rolled back."""
+    """An all-or-nothing plan that began at `base` and is neither kept nor rolled back."""
 
     id: int
     request_id: str
@@ -43,7 +47,9 @@ class OpenBoundary:
 
 @dataclass(frozen=True, slots=True)
 class Quarantine:
-    """Why nothing may be written: what the journal says the scene is, and what it was found to be."""
+    """The reason why the workspace is read-only: the hash of the scene in the journal, and the hash that was
+    found.
+    """
 
     reason: str
     expected: str
@@ -53,9 +59,11 @@ class Quarantine:
 
 @dataclass(frozen=True, slots=True)
 class RebuildRoute:
-    """How to get the scene of commit `to`: open the checkpoint (None: the empty scene of the baseline), redo the commits in order.
+    """The route to the scene of commit `to`: open the checkpoint (None: the empty scene of the baseline), then
+    redo the commits in order.
 
-    `start_hash` is what the opened scene must hash to. `damaged` are newer checkpoints whose files do not match their rows.
+    `start_hash` is the expected hash of the opened scene. `damaged` are newer checkpoints whose files do not match
+    their rows.
     """
 
     to: int
@@ -67,7 +75,7 @@ class RebuildRoute:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryInfo:
-    """What whoever opens a workspace must know before working on it. `route` is None in one without commits."""
+    """The state that a process must know before it works on a workspace. `route` is None without commits."""
 
     head: Commit | None
     route: RebuildRoute | None

@@ -1,4 +1,4 @@
-"""What is kept of requests beside their commits: approvals that were asked for, the attempts of planners, and programs."""
+"""Data of requests besides their commits: approval requests, planner attempts, and programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ApprovalState = Literal["pending", "approved", "declined", "used"]
 
 @dataclass(frozen=True, slots=True)
 class StoredApproval:
-    """A question and what became of it; `given_by` says how it was answered."""
+    """An approval request and its state. `given_by` names the source of the answer."""
 
     request: ApprovalRequest
     state: ApprovalState
@@ -22,10 +22,11 @@ class StoredApproval:
 
 @dataclass(frozen=True, slots=True)
 class NewAttempt:
-    """One call of a planner: what was asked of which model, what it cost, what came of it. `plan` is the text that came back,
-    None where none did. Of the prompt only the hash is kept: it holds the scene, which the journal has anyway, and never a key.
+    """One call of a planner: the request, the model, the cost, and the outcome.
 
-    `outcome` has `stage` (service, reading, validation, preview, approval, execution, gates, done), `status` and what was wrong.
+    `plan` is the returned text, or None. Only the hash of the prompt is stored, because the prompt contains the
+    scene, which the journal already has. It never contains a key. `outcome` has `stage` (service, reading,
+    validation, preview, approval, execution, gates, done), `status` and the errors.
     """
 
     request_id: str
@@ -40,12 +41,12 @@ class NewAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Attempt(NewAttempt):
-    """The same, with its place in time. `number` counts the attempts of a request from one."""
+    """A stored planner attempt with its time. `number` counts the attempts of a request from one."""
 
     timestamp: str
 
     def to_json(self) -> dict[str, Any]:
-        """All but the request, of which it is one of the attempts."""
+        """Return all fields except the request id."""
         document = asdict(self)
         del document["request_id"]
         return document
@@ -53,7 +54,7 @@ class Attempt(NewAttempt):
 
 @dataclass(frozen=True, slots=True)
 class StoredProgram:
-    """A program that a plan came from. `hash` is that of text, parameters and libraries."""
+    """A program from which a plan was made. `hash` covers text, parameters and libraries."""
 
     hash: str
     program: str

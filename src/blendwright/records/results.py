@@ -1,4 +1,4 @@
-"""What the engine returns to its callers: a difference of scenes, a preview, a move of HEAD, a replay."""
+"""Results of the engine for its callers: a difference of scenes, a preview, a move of HEAD, a replay."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class PropertyChange:
-    """None stands for what was not there, too."""
+    """The change of one property. None also means that the property did not exist."""
 
     property: str
     old: Any
@@ -42,8 +42,11 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`unseen`: the scenes are not equal, in something that snapshots do not show. What was renamed is neither created nor removed;
-    what else changed of it stands under its new name."""
+    """The difference of two scenes.
+
+    `unseen` means that they differ in something that snapshots do not show. A renamed datablock is neither created
+    nor removed; its other changes are listed under its new name.
+    """
 
     created: tuple[Entry, ...]
     changed: tuple[Changed, ...]
@@ -61,7 +64,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class LimitedDifference:
-    """A difference with at most so many entries and properties; `totals` counts all entries."""
+    """A difference with limited lists. `totals` counts all entries."""
 
     difference: Difference
     totals: Mapping[str, int]
@@ -74,11 +77,12 @@ NO_DIFFERENCE = LimitedDifference(
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a plan would do. The report's hashes are those that a run would reach; it has no commits and no receipts.
+    """The effects of a plan that did not run.
 
-    `receipts` sums up those of the copy: what a run would promise.
-    `picture` is None when none was asked for, or there is nothing to see; it has findings when it could not be made.
-    `asks` names the tools that a run would ask a person about, and why.
+    The hashes of the report are those that a run would reach; it has no commits and no receipts. `receipts`
+    summarizes the receipts of the copy, which a run would produce. `picture` is None when the caller requested
+    none or the plan failed; it has findings when the render failed. `asks` names the tools that a run would ask a
+    person about, with the reasons.
     """
 
     report: RunReport
@@ -93,23 +97,21 @@ class Preview:
 
     @property
     def picture_notes(self) -> tuple[str, ...]:
-        """What may surprise about the picture: that it is black."""
-        if self.picture is not None:
-            made = self.picture.result
-        else:
-            made = None
-        return tuple((made or {}).get("notes", ()))
+        """Warnings about the picture, for example that it is black."""
+        if self.picture is None or not self.picture.result:
+            return ()
+        return tuple(self.picture.result.get("notes", ()))
 
     def to_json(self) -> dict[str, Any]:
-        """As the command prints it."""
+        """Return the preview as the command prints it."""
         result = self.differences.difference.to_json()
-        about: dict[str, Any] = {"totals": dict(self.differences.totals), "unseen": result.pop("unseen")}
-        about |= {"asks": list(self.asks), "notes": [*self.report.notes, *self.picture_notes]}
+        details: dict[str, Any] = {"totals": dict(self.differences.totals), "unseen": result.pop("unseen")}
+        details |= {"asks": list(self.asks), "notes": [*self.report.notes, *self.picture_notes]}
         return {
             "dialect": self.report.dialect,
             "ok": self.ok,
             "result": result,
-            "report": {**self.report.to_json(), **about},
+            "report": {**self.report.to_json(), **details},
         }
 
 
@@ -118,19 +120,21 @@ MoveKind = Literal["checkout", "undo", "redo"]
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Where HEAD was, and the commit whose scene is now the current one; `branch` is the one that it is on now, None for none."""
+    """A move of HEAD: its previous commit, and the commit of the present scene. `branch` is HEAD's branch, or None
+    when detached.
+    """
 
     kind: MoveKind
     origin: int
     commit: Commit
     branch: str | None
     brought_back: bool = False
-    """Whether an undone plan had taken the place of another one, whose scene this is."""
+    """True when an undone plan had replaced another one, whose scene this is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Where journal and scene part: what the journal says, and what was found."""
+    """A disagreement of the journal and a scene: the expected and the found value."""
 
     commit: int
     what: str
@@ -138,7 +142,7 @@ class Mismatch:
     found: Any
 
     def reason(self) -> str:
-        return f"{self.what} led to another scene than the journal says"
+        return f"{self.what} gave a scene that differs from the journal's"
 
 
 By = Literal["hashes", "results"]
@@ -146,8 +150,11 @@ By = Literal["hashes", "results"]
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """`agreed` is the last commit up to which everything agreed; `by` says what could be compared. `other` counts the commits of a
-    workspace that was moved which belong to another Blender, and were left out."""
+    """The result of a replay.
+
+    `agreed` is the last commit up to which everything agreed; `by` names what could be compared. `other` counts
+    the skipped commits of another Blender, from before the workspace moved to this one.
+    """
 
     head: int
     commits: int

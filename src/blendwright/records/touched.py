@@ -1,6 +1,8 @@
-"""Who touched what: datablocks followed through the changes of commits, from the first on, under whatever names they had.
+"""The history of datablocks: each one followed through the changes of commits, from the first on, under all its
+names.
 
-Pure: it knows what receipts say. Something that came with a file, or that a file which was adopted may have changed, is `taken_in`.
+This module uses receipts only. A datablock that came with a file, or that an adopted file may have changed, is
+`taken_in`.
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ from typing import Literal, NamedTuple
 from blendwright.records.changes import Change, CommitChanges
 
 OBJECTS = "objects"
-# What is in a collection is no datablock.
+# A membership in a collection is not a datablock.
 MEMBER = "member"
-# What an object may be made of.
+# Kinds of object data.
 DATA = ("meshes", "curves", "lights", "cameras", "armatures", "lattices", "metaballs", "volumes", "grease_pencils")
 
 TouchKind = Literal["created", "changed", "renamed", "removed", "taken_in"]
@@ -22,7 +24,7 @@ Key = tuple[str, str]
 
 
 class Touch(NamedTuple):
-    """What one commit did to a datablock, which had this name afterwards, or until then."""
+    """The effect of one commit on a datablock. `name` is its name afterwards, or its last name."""
 
     commit: int
     kind: str
@@ -32,7 +34,7 @@ class Touch(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Followed:
-    """One datablock through its life. `data` is what an object was made with, where a commit made just the two."""
+    """One datablock through its life. `data` is the data of an object, if one commit created only these two."""
 
     kind: str
     name: str
@@ -45,112 +47,121 @@ class Followed:
 
     @property
     def all_touches(self) -> list[Touch]:
-        """Its own and those of its data, oldest first; of a commit that touched both, its own."""
-        if self.data is None:
-            found = {}
-        else:
-            found = {touch.commit: touch for touch in self.data.touches}
-        found |= {touch.commit: touch for touch in self.touches}
-        return [found[commit] for commit in sorted(found)]
+        """The touches of the datablock and its data, oldest first. If one commit touched both, only the
+        datablock's own counts.
+        """
+        by_commit: dict[int, Touch] = {}
+        if self.data is not None:
+            by_commit |= {touch.commit: touch for touch in self.data.touches}
+        by_commit |= {touch.commit: touch for touch in self.touches}
+        return [by_commit[commit] for commit in sorted(by_commit)]
 
 
 class Follower:
-    """Takes the changes of commits in their order, and knows at any time which datablock has which name."""
+    """A map from names to datablocks. It reads the changes of commits in their order."""
 
     def __init__(self, commits: Iterable[CommitChanges]) -> None:
-        self._named: dict[Key, Followed] = {}
+        self._by_name: dict[Key, Followed] = {}
         self._origins: list[int] = []
         self.incomplete: list[int] = []
-        """Commits whose receipts do not list all that they touched."""
+        """Commits whose receipts do not list all their changes."""
         for commit in commits:
             self._take(commit)
 
     def find(self, kind: str, name: str) -> Followed | None:
-        """The one that has this name now; else the last one that had it."""
-        return self._named.get((kind, name))
+        """Return the datablock with this name, or the last one that had it, or None."""
+        return self._by_name.get((kind, name))
 
     def living(self, kind: str) -> list[Followed]:
-        """By name, as far as a commit has touched them."""
-        found = [one for (block, _), one in self._named.items() if block == kind and one.alive]
-        return sorted(found, key=lambda one: one.name)
+        """Return the existing datablocks of a kind that a commit has touched, by name."""
+        living = [block for (block_kind, _), block in self._by_name.items() if block_kind == kind and block.alive]
+        return sorted(living, key=lambda block: block.name)
 
     @property
     def origin(self) -> int | None:
-        """The commit that took a whole scene in last: what no commit has touched came with it."""
+        """The last commit that adopted a whole scene, or None. Datablocks without a touch came with it."""
         if self._origins:
             return self._origins[-1]
         return None
 
     def _take(self, commit: CommitChanges) -> None:
-        changes = [one for one in commit.changes if one.kind != MEMBER]
+        changes = [change for change in commit.changes if change.kind != MEMBER]
         if commit.kind != "operation":
             self._take_in(commit, changes)
         elif not commit.complete:
             self.incomplete.append(commit.number)
+
         renamed = _renames(commit, changes)
-        gone = {(one.kind, one.name) for one in changes if one.change == "removed"}
-        made: list[Followed] = []
         for old, new in renamed.items():
-            one = self._present(old)
-            self._named.pop(old, None)
-            one.name = new[1]
-            self._named[new] = one
-            one.touch(commit.number, "renamed")
-        for one in changes:
-            key = (one.kind, one.name)
-            if one.change == "created" and key not in renamed.values():
-                if key in gone:
+            block = self._present(old)
+            self._by_name.pop(old, None)
+            block.name = new[1]
+            self._by_name[new] = block
+            block.touch(commit.number, "renamed")
+
+        removed = {(change.kind, change.name) for change in changes if change.change == "removed"}
+        created: list[Followed] = []
+        for change in changes:
+            key = (change.kind, change.name)
+            if change.change == "created" and key not in renamed.values():
+                if key in removed:
                     self._present(key).touch(commit.number, "changed")
                 else:
-                    made.append(self._create(key, commit.number))
-            elif one.change == "changed":
+                    created.append(self._create(key, commit.number))
+            elif change.change == "changed":
                 self._present(key).touch(commit.number, "changed")
-        for key in gone - renamed.keys():
-            if not any(new.change == "created" and (new.kind, new.name) == key for new in changes):
-                one = self._present(key)
-                one.touch(commit.number, "removed")
-                one.alive = False
-        _join(made)
+
+        created_keys = {(change.kind, change.name) for change in changes if change.change == "created"}
+        for key in removed - renamed.keys() - created_keys:
+            block = self._present(key)
+            block.touch(commit.number, "removed")
+            block.alive = False
+        _join(created)
 
     def _take_in(self, commit: CommitChanges, changes: Sequence[Change]) -> None:
-        """A file that was adopted may have changed anything; an edit in a window says what it changed."""
+        """Record an adopted scene. An adopted file may have changed anything; an edit in a window lists its
+        changes.
+        """
         self._origins.append(commit.number)
         if commit.kind == "adopt" and not changes:
-            for one in self._named.values():
-                if one.alive:
-                    one.touch(commit.number, "taken_in")
+            for block in self._by_name.values():
+                if block.alive:
+                    block.touch(commit.number, "taken_in")
 
     def _present(self, key: Key) -> Followed:
-        """The one of that name; where no commit has touched it yet, it came with the scene."""
-        found = self._named.get(key)
-        if found is None or not found.alive:
-            found = self._named[key] = Followed(*key)
+        """Return the existing datablock with this name. If no commit has touched it yet, it came with the scene."""
+        block = self._by_name.get(key)
+        if block is None or not block.alive:
+            block = self._by_name[key] = Followed(*key)
             if self._origins:
-                found.touch(self._origins[-1], "taken_in")
-        return found
+                block.touch(self._origins[-1], "taken_in")
+        return block
 
     def _create(self, key: Key, commit: int) -> Followed:
-        found = self._named[key] = Followed(*key)
-        found.touch(commit, "created")
-        return found
+        block = self._by_name[key] = Followed(*key)
+        block.touch(commit, "created")
+        return block
 
 
 def _renames(commit: CommitChanges, changes: Sequence[Change]) -> dict[Key, Key]:
-    """Of a call that renames: one of a kind is gone and one has come, which is the same."""
+    """Return the new key of each datablock that a rename call changed.
+
+    A rename call removes one datablock of a kind and creates one of the same kind, which is the same datablock.
+    """
     if not commit.tool.endswith(".rename"):
         return {}
-    found: dict[Key, Key] = {}
-    for kind in {one.kind for one in changes}:
-        gone = [one.name for one in changes if one.kind == kind and one.change == "removed"]
-        come = [one.name for one in changes if one.kind == kind and one.change == "created"]
-        if len(gone) == len(come) == 1 and gone != come:
-            found[kind, gone[0]] = (kind, come[0])
-    return found
+    renames: dict[Key, Key] = {}
+    for kind in {change.kind for change in changes}:
+        removed = [change.name for change in changes if change.kind == kind and change.change == "removed"]
+        created = [change.name for change in changes if change.kind == kind and change.change == "created"]
+        if len(removed) == len(created) == 1 and removed != created:
+            renames[kind, removed[0]] = (kind, created[0])
+    return renames
 
 
-def _join(made: Sequence[Followed]) -> None:
-    """An object and its data, where they alone were made together."""
-    objects = [one for one in made if one.kind == OBJECTS]
-    data = [one for one in made if one.kind in DATA]
+def _join(created: Sequence[Followed]) -> None:
+    """Connect an object with its data, if one commit created only these two."""
+    objects = [block for block in created if block.kind == OBJECTS]
+    data = [block for block in created if block.kind in DATA]
     if len(objects) == len(data) == 1:
         objects[0].data = data[0]

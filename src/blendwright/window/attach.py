@@ -1,4 +1,4 @@
-"""Attaching a workspace to an open window and detaching it, for every front end."""
+"""Functions that attach a workspace to an open window and detach it, for every front end."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from blendwright.workspace.reading import inspection_workers, read_journal
 
 
 def list_windows() -> list[OpenWindow]:
-    """The windows that offer a connection, the newest first."""
+    """Return the windows that offer a connection, newest first."""
     return open_windows()
 
 
 def attach(
     workspace: str | Path,
-    which: str | None = None,
+    window_choice: str | None = None,
     *,
     blender: str | Path | None = None,
     restore: bool = False,
     keep: bool = False,
 ) -> Attached:
-    """Bind a workspace to a window and compare the two.
+    """Bind a workspace to a window and compare their scenes.
 
-    Without an option the window's scene counts: what is different in it becomes a commit of the person. `restore` brings the journal's
-    scene into the window instead. `keep` says, where the two have parted, that the window's scene is the one to go on with.
-    Raises Refusal and EnvironmentUnfit; the workspace is then bound as it was.
+    By default the window's scene counts, and its differences become a commit of the person. `restore` loads the
+    journal's scene into the window instead. `keep` selects the window's scene after the two have diverged. Raises
+    Refusal or EnvironmentUnfit; the previous binding then remains.
     """
     directory = workspace_directory(workspace)
     binding = WindowBinding(directory)
     before = binding.read()
-    window = choose_window(which)
+    window = choose_window(window_choice)
     if before is not None and before.diverged and not (restore or keep):
-        raise EnvironmentUnfit(before.diverged, cure="Say how to go on: blendwright attach --restore, or --keep.")
+        raise EnvironmentUnfit(before.diverged, cure="Choose one scene: blendwright attach --restore, or --keep.")
     if restore and not is_workspace(directory):
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{directory} has no scene to restore", "Attach it without --restore.")
     directory.mkdir(parents=True, exist_ok=True)
@@ -57,8 +57,10 @@ def attach(
             head_before = scene.journal.head
             with scene.turn("attach"):
                 head = require_head(scene.journal)
-            moved = head_before is None or head.number != head_before.number
-            return Attached(window, head.number, str(head.receipt.get("summary", "")) if moved else "", restored)
+            summary = ""
+            if head_before is None or head.number != head_before.number:
+                summary = str(head.receipt.get("summary", ""))
+            return Attached(window, head.number, summary, restored)
     except BaseException:
         if before is None:
             binding.remove()
@@ -68,10 +70,14 @@ def attach(
 
 
 def _restore(directory: Path, window: OpenWindow, blender: str | Path | None) -> Path:
-    """Write the journal's scene to a file of its own and open that in the window."""
-    # The person may have saved what was restored before, and worked on in it.
-    names = (directory / f"restored-{window.pid}{suffix}.blend" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
-    file = next(path for path in names if not os.path.lexists(path))
+    """Write the journal's scene to a new file, open it in the window, and return its path."""
+    # Use a new name, because the person may have saved an earlier restored file and worked in it.
+    file = directory / f"restored-{window.pid}.blend"
+    number = 2
+    while os.path.lexists(file):
+        file = directory / f"restored-{window.pid}-{number}.blend"
+        number += 1
+
     with read_journal(directory) as journal, inspection_workers(directory, blender=blender) as inspection:
         worker = inspection.worker()
         rebuild_commit(worker, journal, require_head(journal).number)
@@ -86,17 +92,17 @@ def _restore(directory: Path, window: OpenWindow, blender: str | Path | None) ->
 
 
 def detach(workspace: str | Path) -> BoundWindow:
-    """Unbind a workspace; its last scene stays what HEAD says. Raises Refusal where it is bound to none."""
+    """Unbind a workspace from its window; HEAD's scene remains. Raises Refusal when it is not bound."""
     bound = WindowBinding(workspace_directory(workspace)).remove()
     if bound is None:
         raise Refusal.of(
-            Fault.TARGET_NOT_FOUND, "the workspace is attached to no window", "Attach it: blendwright attach"
+            Fault.TARGET_NOT_FOUND, "the workspace is not attached to a window", "Attach it: blendwright attach"
         )
     return bound
 
 
-def attach_if_open(workspace: str | Path, which: str, *, blender: str | Path | None = None) -> Attached | None:
-    """For servers: `auto` takes the open window where there is exactly one, and does without where there is none."""
-    if which == AUTO and not open_windows():
+def attach_if_open(workspace: str | Path, window_choice: str, *, blender: str | Path | None = None) -> Attached | None:
+    """Attach a workspace for a server. `auto` takes the only open window, or returns None when none is open."""
+    if window_choice == AUTO and not open_windows():
         return None
-    return attach(workspace, which, blender=blender)
+    return attach(workspace, window_choice, blender=blender)

@@ -1,8 +1,9 @@
-"""The current scene where a person has it open: the window is a peer, compared with HEAD and never overwritten.
+"""The current scene in a window that a person has open. The window is compared with HEAD and never overwritten.
 
-Every plan is a turn. At its beginning the window's full fingerprint says what the person did since the last one: nothing; undo or redo,
-which HEAD follows; or edits, which become a commit of the person's own. At its end there is one undo step, and nothing of ours is left
-in the file. What needs files or another process runs beside the window, on a headless Blender of the same version.
+Every plan is a turn. At its start, the window's full fingerprint shows the person's actions since the last turn:
+none; undo or redo, which HEAD follows; or edits, which become a commit of the person. At its end the window gets
+one undo step, and Blendwright leaves nothing else in the file. Work that needs files or another process runs on a
+headless Blender of the same version.
 """
 
 from __future__ import annotations
@@ -49,29 +50,32 @@ from blendwright.wire.window_methods import DETACHED, BeginAnswer
 from blendwright.wire.worker_port import WorkerPool
 
 EDIT = "window.edit"
-# So long a plan waits for the person to leave edit mode or to finish what a modal operator does.
+# Seconds that a plan waits for the person to leave edit mode or to end a modal operator.
 READY_SECONDS = 2.0
-# In the session's scratch: the window's scene, on its way to a Blender that opens it, and as that one wrote it.
+# In the session's scratch directory: the window's scene before a headless Blender opens it, and after that one
+# saved it.
 WINDOW_DIRECTORY = "window"
 WINDOW_FILE = "window.blend"
 TAKEN_FILE = "taken.blend"
 ADOPTED_FILE = "adopted.blend"
-# So far back it is looked for the scene that the person went back to.
-MOST_UNDONE = 5000
-MOST_REASONS = 8
-BESIDE = "code runs beside the window, in a process of its own that is confined"
-CHOOSE = (
-    "Look at the window and choose: `blendwright attach --restore` brings the journal's scene into it, "
-    "`blendwright attach --keep` goes on with what the window has."
+# Commits to search back for the scene to which the person returned.
+MAX_UNDONE_COMMITS = 5000
+MAX_REASONS = 8
+CONFINEMENT_REASON = "code runs in a separate, confined process next to the window"
+CHOOSE_FIX = (
+    "Look at the window and choose: `blendwright attach --restore` loads the journal's scene into it, "
+    "`blendwright attach --keep` continues with the window's scene."
 )
 
 
 class Binding(Protocol):
-    """What the workspace remembers about its window between two sessions."""
+    """The stored state of a workspace about its window, which outlives a session."""
 
     @property
     def diverged(self) -> str:
-        """Why journal and window are no longer the same scene, where a person has to choose; empty otherwise."""
+        """The reason why the journal and the window have different scenes, so that a person must choose; empty
+        otherwise.
+        """
         ...
 
     def set_diverged(self, reason: str) -> None: ...
@@ -79,7 +83,7 @@ class Binding(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A plan that is under way in the window, and the scene that it began with."""
+    """A running plan in the window, and the scene at its start."""
 
     label: str
     commit: int
@@ -87,9 +91,10 @@ class _Turn:
 
 
 class WindowScene:
-    """The scene host that is a window. Not thread-safe: one caller at a time.
+    """The scene host for a window. Not thread-safe: one caller at a time.
 
-    `headless` has HEAD's scene in a worker process, for calls that need one. It is brought to HEAD when it is needed."""
+    `headless` has HEAD's scene in a worker process, for calls that need one. It follows HEAD when it is needed.
+    """
 
     def __init__(
         self,
@@ -104,7 +109,7 @@ class WindowScene:
         background: BackgroundCheckpoints | None = None,
         observe: Observer = silent,
     ) -> None:
-        """`pool` has Blenders of the window's version, without windows."""
+        """Initialize the host. `pool` has headless Blenders of the window's version."""
         self._connect = connect
         self._binding = binding
         self._scratch = scratch
@@ -128,7 +133,10 @@ class WindowScene:
 
     @contextlib.contextmanager
     def turn(self, label: str) -> Generator[None]:
-        """One plan or call, from the look at what the person did to the undo step. Raises Refusal where it cannot begin now."""
+        """Run one plan or call as a turn: first follow the person's actions, at the end make one undo step.
+
+        Raises Refusal when the window is not ready.
+        """
         if self._turn is not None:
             yield
             return
@@ -140,23 +148,25 @@ class WindowScene:
 
     def _begin_turn(self, label: str) -> None:
         if self._binding.diverged:
-            raise EnvironmentUnfit(self._binding.diverged, cure=CHOOSE)
-        window, begun = self._begun(label)
-        if begun["reasons"]:
-            message = f"the window is not ready: {'; '.join(cut(reason) for reason in begun['reasons'][:MOST_REASONS])}"
+            raise EnvironmentUnfit(self._binding.diverged, cure=CHOOSE_FIX)
+        window, answer = self._start_turn(label)
+        if answer["reasons"]:
+            reasons = "; ".join(cut(reason) for reason in answer["reasons"][:MAX_REASONS])
+            message = f"the window is not ready: {reasons}"
             raise Refusal.of(Fault.SCENE_CONFLICT, message, "Finish that in Blender, then run it again.")
+
         try:
-            self._follow_person(window, begun["hash"], begun["file"])
+            self._follow_person(window, answer["hash"], answer["file"])
             head = self._journal.head
             assert head is not None
-            self._turn = _Turn(label, head.number, begun["hash"])
+            self._turn = _Turn(label, head.number, answer["hash"])
         except BaseException:
             with contextlib.suppress(WorkerError):
                 window.end_turn(label, changed=False)
             raise
 
-    def _begun(self, label: str) -> tuple[RemoteWindow, BeginAnswer]:
-        """The window, connected anew where the connection was lost, and its answer to the beginning."""
+    def _start_turn(self, label: str) -> tuple[RemoteWindow, BeginAnswer]:
+        """Start a turn in the window, with a new connection if necessary, and return the window and its answer."""
         try:
             window = self._connected()
             self._settle_unfinished(window)
@@ -170,7 +180,7 @@ class WindowScene:
             raise self._diverge(error.message) from error
         except WorkerError as error:
             raise self._unanswered(error) from error
-        window = self._connected()  # which says so where the window itself is gone
+        window = self._connected()  # raises an error if the window is closed
         try:
             return window, window.begin_turn(label, READY_SECONDS)
         except WorkerError as error:
@@ -178,22 +188,24 @@ class WindowScene:
 
     @staticmethod
     def _unanswered(error: WorkerError) -> EnvironmentUnfit:
-        cure = "See what the window waits for, then run it again; or press Disconnect and Connect in its sidebar."
-        return EnvironmentUnfit(f"the window did not begin: {error.message}", cure=cure)
+        cure = "Check what the window waits for, then run it again; or press Disconnect and Connect in its sidebar."
+        return EnvironmentUnfit(f"the window did not start the plan: {error.message}", cure=cure)
 
     def _drop_window(self) -> None:
         if self._window is not None:
             self._window.close()
-        self._window = self._unfinished = None
+        self._window = None
+        self._unfinished = None
 
     def _finish_turn(self) -> None:
-        """An outermost place of a turn: what happened in it has happened, whatever is said here."""
-        turn, window = self._turn, self._window
+        """End the turn. An error here is only reported, because the work of the turn is already done."""
+        turn = self._turn
+        window = self._window
         self._turn = None
         if turn is None or window is None or not window.alive:
             return
         if window.has_late_work:
-            # It still works on what nobody waits for any more; the next turn puts it in order first.
+            # The window still runs a request that timed out. The next turn reverts its result first.
             self._unfinished = turn
             return
         try:
@@ -209,15 +221,18 @@ class WindowScene:
         window.end_turn(turn.label, changed=head is not None and head.hash_after != turn.hash)
 
     def _settle_unfinished(self, window: RemoteWindow) -> None:
-        """Take back what a call did that nobody waited for. Where the person has worked on since, it is theirs now, like any edit."""
-        turn, self._unfinished = self._unfinished, None
+        """Revert the late result of a request that timed out. If the person has worked on since, it counts as the
+        person's edit.
+        """
+        turn = self._unfinished
+        self._unfinished = None
         if turn is None:
             return
         self._stale = True
         try:
             self._end_turn(window, turn)
         except WorkerFault as error:
-            self._observe(Remark(f"what '{turn.label}' did too late stays in the window: {error.message}"))
+            self._observe(Remark(f"the late result of '{turn.label}' stays in the window: {error.message}"))
             with contextlib.suppress(WorkerFault):
                 window.end_turn(turn.label, changed=True)
         except BaseException:
@@ -225,42 +240,53 @@ class WindowScene:
             raise
 
     def press(self, key: Literal["undo", "redo"]) -> None:
-        """What Ctrl-Z or Ctrl-Shift-Z does; the next turn follows it."""
+        """Do what Ctrl-Z or Ctrl-Shift-Z does in the window. The next turn follows it."""
         window = self._connected()
-        (window.press_undo if key == "undo" else window.press_redo)()
+        if key == "undo":
+            window.press_undo()
+        else:
+            window.press_redo()
 
-    # ------------------------------------------------------------------ what the person did
+    # ------------------------------------------------------------------ actions of the person
 
-    def _follow_person(self, window: RemoteWindow, found: str, file: str) -> None:
-        """Make HEAD the scene that the window has."""
+    def _follow_person(self, window: RemoteWindow, window_hash: str, file: str) -> None:
+        """Move HEAD to the window's scene, whose hash is `window_hash`. Commit the scene if the journal does not
+        have it.
+        """
         self._adopted = frozenset[tuple[str, str]]()
         self._stale = False
         head = self._journal.head
         if head is None:
-            self._commit_scene(window, found, "baseline", "workspace.new", file)
+            self._commit_scene(window, window_hash, "baseline", "workspace.new", file)
             return
-        if scheme_of(found) != scheme_of(head.hash_after):
-            raise other_scheme(head.hash_after, found)
-        if found == head.hash_after:
-            self.head.known_hash = found
+        if scheme_of(window_hash) != scheme_of(head.hash_after):
+            raise other_scheme(head.hash_after, window_hash)
+        if window_hash == head.hash_after:
+            self.head.known_hash = window_hash
             return
-        redone = self._journal.redo_target()
-        if redone is not None and self._journal.show(redone).hash_after == found:
-            self._journal.move_head("redo", redone)
-        elif (undone := self._commit_with(found)) is not None:
-            self._journal.move_head("undo", undone.number)
-        else:
-            self._commit_scene(window, found, "adopt", EDIT, file)
+        redo_number = self._journal.redo_target()
+        if redo_number is not None and self._journal.show(redo_number).hash_after == window_hash:
+            self._journal.move_head("redo", redo_number)
+            self.follow_head()
             return
+
+        earlier = self._commit_with(window_hash)
+        if earlier is None:
+            self._commit_scene(window, window_hash, "adopt", EDIT, file)
+            return
+        self._journal.move_head("undo", earlier.number)
         self.follow_head()
 
-    def _commit_with(self, found: str) -> Commit | None:
-        """The newest commit of HEAD's line whose scene this is."""
-        return next((one for one in self._journal.log(limit=MOST_UNDONE) if one.hash_after == found), None)
+    def _commit_with(self, window_hash: str) -> Commit | None:
+        """Return the newest ancestor of HEAD with this scene hash, or None."""
+        for commit in self._journal.log(limit=MAX_UNDONE_COMMITS):
+            if commit.hash_after == window_hash:
+                return commit
+        return None
 
-    def _commit_scene(self, window: RemoteWindow, found: str, kind: CommitKind, tool: str, file: str) -> None:
-        """Take the window's scene in as a whole, as a headless Blender finds it in a file."""
-        # Whatever the window left there the last time goes.
+    def _commit_scene(self, window: RemoteWindow, window_hash: str, kind: CommitKind, tool: str, file: str) -> None:
+        """Commit the window's whole scene, in the form in which a headless Blender finds it in a file."""
+        # Start with an empty directory, without files of an earlier time.
         saved = make_directory(self._scratch, WINDOW_DIRECTORY) / WINDOW_FILE
         may_read = set(self.externals.readable(self._journal))
         window.save_copy(saved)
@@ -277,56 +303,62 @@ class WindowScene:
             else:
                 home = ""
             answer = worker.swap(ADOPTED_FILE, deadline=HANG_SECONDS, drop_unused=True, home=home)
-            opened, changes = answer["hash"], () if kind == "baseline" else answer["changes"]
-            # As that one writes it: without what nothing uses, which would be gone the next time.
+            opened_hash = answer["hash"]
+            if kind == "baseline":
+                changes = ()
+            else:
+                changes = answer["changes"]
+            # Save it again without unused datablocks, which the next opening would lose.
             worker.save(ADOPTED_FILE)
             if home:
                 externals = self.externals.named_in(worker, Path(home))
             else:
                 externals = ()
-            # Under a name that the window was not told.
+            # Copy it to a name that the window does not know.
             saved = self._scratch / TAKEN_FILE
             copy_scene(scratch / ADOPTED_FILE, saved)
             if kind == "baseline":
                 worker.abandon()
         except BlendwrightError as error:
-            message = f"the scene of the window cannot be taken in: {error.message}"
-            raise Refusal.of(
-                Fault.SCENE_CONFLICT, message, "Save it in Blender, and look whether it opens again."
-            ) from error
+            message = f"the scene of the window cannot be committed: {error.message}"
+            cure = "Save the file in Blender, and check that it opens again."
+            raise Refusal.of(Fault.SCENE_CONFLICT, message, cure) from error
         finally:
             self.headless.follow_rollback()
-        if opened != found:
-            message = "what is open in the window is not what its file holds once it is opened again"
+        if opened_hash != window_hash:
+            message = "the scene in the window differs from the scene in its file after opening it again"
             cure = (
-                "Save the file in Blender, open it again (File, Revert), and connect. Where it names files above its own folder "
+                "Save the file in Blender, open it again (File, Revert), and connect. If it refers to files above its own folder "
                 "(//../…), make those paths absolute."
             )
             raise Refusal.of(Fault.SCENE_CONFLICT, message, cure)
-        checkpoint = self._journal.checkpoints.stage(saved, found)
+        checkpoint = self._journal.checkpoints.stage(saved, window_hash)
         if kind == "baseline":
-            before = found
+            before = window_hash
         else:
             before = self.hash
         self._journal.commit([taken_in(kind, tool, file, before, checkpoint, changes, externals)])
         saved.unlink(missing_ok=True)
         if not may_read.issuperset(self.externals.readable(self._journal)):
-            # What a worker may read is fixed when it starts.
+            # A worker gets its readable files at its start.
             self.headless.discard()
-        self.head.known_hash, self.head.redo_ms = found, 0.0
+        self.head.known_hash = window_hash
+        self.head.redo_ms = 0.0
         self._adopted = frozenset((change[0], change[1]) for change in changes)
         if changes:
-            self._observe(Remark(f"taken in from the window: {described(changes)}"))
+            self._observe(Remark(f"committed from the window: {described(changes)}"))
         for finding in findings_about(externals):
             self._observe(Remark(f"{finding.message}. {finding.cure}"))
 
-    # ------------------------------------------------------------------ the window in place of a worker
+    # ------------------------------------------------------------------ the window as a worker
 
     @property
     def profile(self) -> WorkerProfile:
-        """The window's, and how foreign code is confined: never in the window, and refused where the process beside it is not."""
+        """The window's profile, with the confinement of the separate process that runs foreign code."""
         profile = self._connected().profile
-        return profile.model_copy(update={"confinement": {**profile.confinement, "level": FULL, "reason": BESIDE}})
+        return profile.model_copy(
+            update={"confinement": {**profile.confinement, "level": FULL, "reason": CONFINEMENT_REASON}}
+        )
 
     @property
     def adopted(self) -> frozenset[tuple[str, str]]:
@@ -344,7 +376,7 @@ class WindowScene:
         return self._turn is not None and self._window is not None and self._window.alive and not self._stale
 
     def worker(self) -> RemoteScene:
-        """The window; in a turn with HEAD's scene in it."""
+        """Return the window. In a turn, it holds HEAD's scene."""
         window = self._connected()
         if self._turn is not None and self._stale:
             self._bring_back(window, self._turn)
@@ -363,13 +395,13 @@ class WindowScene:
         return History(self._journal, WindowMoves(self._journal, self))
 
     def window(self) -> RemoteWindow:
-        """Return the window, in a turn with HEAD's scene in it."""
+        """Return the window. In a turn, it holds HEAD's scene."""
         self.worker()
         return self._connected()
 
     @property
     def open_window(self) -> RemoteWindow | None:
-        """The window, where it is connected already."""
+        """The window, or None if it is not connected yet."""
         return self._window
 
     def _connected(self) -> RemoteWindow:
@@ -377,23 +409,24 @@ class WindowScene:
         if window is None or not window.alive:
             if self._turn is not None:
                 raise EnvironmentUnfit(
-                    "the window has gone in the middle of a plan; what was done until then is in the journal",
+                    "the window closed during a plan; the journal has the work up to that point",
                     cure="Open Blender again, press Connect, then: blendwright attach --restore",
                 )
-            window = self._window = self._connect()
+            window = self._connect()
+            self._window = window
             self._unfinished = None
         return window
 
     def _bring_back(self, window: RemoteWindow, turn: _Turn) -> None:
-        """HEAD's scene after something went wrong: the scene with which the turn began, and what was committed since."""
+        """Restore HEAD's scene in the window after a failure: revert the turn, then redo its commits."""
         head = self._journal.head
         assert head is not None
-        found = window.take_back()
-        if found != turn.hash:
-            raise self._diverge(f"taking back '{turn.label}' in the window led to another scene than it began with")
+        reverted_hash = window.take_back()
+        if reverted_hash != turn.hash:
+            raise self._diverge(f"reverting '{turn.label}' in the window did not restore the scene from before")
         steps = self._journal.checkpoints.steps_between(turn.commit, head.number)
         if steps is None:
-            raise self._diverge(f"what was done in '{turn.label}' cannot be done again in the window")
+            raise self._diverge(f"the commits of '{turn.label}' cannot be redone in the window")
         for _, mismatch in redo_in_batches(window, steps):
             if mismatch is not None:
                 raise self._diverge(f"{mismatch.reason()} in the window")
@@ -401,10 +434,10 @@ class WindowScene:
 
     def _diverge(self, reason: str) -> EnvironmentUnfit:
         self._binding.set_diverged(reason)
-        return EnvironmentUnfit(reason, cure=CHOOSE)
+        return EnvironmentUnfit(reason, cure=CHOOSE_FIX)
 
     def discard(self) -> None:
-        """What the window holds may not be HEAD's scene: it is brought back before it is used again."""
+        """Mark the window's scene as outdated. It is restored before its next use."""
         if self._turn is not None:
             self._stale = True
 
@@ -429,10 +462,12 @@ class WindowScene:
     def report_log(self, ids: CallIds, message: str) -> None:
         """Do nothing: the output of a window goes to the person's own console."""
 
-    # ------------------------------------------------------------------ beside the window
+    # ------------------------------------------------------------------ the headless Blender
 
     def headless_at_head(self) -> LiveScene:
-        """HEAD's scene on a Blender without a window, for what needs files or must not happen in front of a person."""
+        """Return the headless host with HEAD's scene, for work that needs files or must not happen in front of the
+        person.
+        """
         if self.headless.head.known_hash != self.hash:
             self.headless.follow_rollback()
         return self.headless
@@ -441,7 +476,7 @@ class WindowScene:
         return self.headless_at_head().save(deadline=deadline)
 
     def checkpoint(self) -> None:
-        """Nobody needs one: the window keeps the scene, and a headless Blender follows by itself."""
+        """Do nothing: the window keeps the scene, and a headless Blender rebuilds it automatically."""
 
     @property
     def worth_saving(self) -> bool:

@@ -1,7 +1,8 @@
-"""A workspace and the window whose scene it follows: which one it is bound to, and what may stand beside it.
+"""The binding of a workspace to the window whose scene it follows, and the headless Blenders that may run next to
+it.
 
-The binding is a file in the workspace. It names a process, not a program: a window is found among those that offer a connection, or it is
-gone, and then a person says how to go on.
+The binding is a file in the workspace. It names a process: the window must still offer a connection, otherwise a
+person decides how to continue.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from blendwright.workspace.scene_hosts import WINDOW_BINDING
 
 FILE = WINDOW_BINDING
 AUTO = "auto"
-LONGEST_TEXT = 400
+MAX_TEXT_CHARACTERS = 400
 PRESS_CONNECT = (
-    "In Blender: press N in the 3D view, then Connect under Blendwright. "
-    "`blendwright extension` writes the extension that has it."
+    "In Blender, press N in the 3D view, then Connect under Blendwright. "
+    "`blendwright extension` writes the extension with this button."
 )
 
 
@@ -51,29 +52,29 @@ class BoundWindow:
 
 
 class WindowBinding:
-    """The binding of one workspace, as its file says it."""
+    """The binding of one workspace, read from its file."""
 
     def __init__(self, workspace: Path) -> None:
         self._file = workspace / FILE
 
     def read(self) -> BoundWindow | None:
-        """None where the workspace is bound to none. Raises EnvironmentUnfit for a file that is no binding."""
+        """Return the bound window, or None for an unbound workspace. Raises EnvironmentUnfit for an invalid file."""
         try:
             if not stat.S_ISREG(self._file.lstat().st_mode):
                 raise ValueError("it is not a plain file")
             data = json.loads(read_own_file(self._file))
-            texts = (_one_line(str(data[name])) for name in ("blender", "diverged"))
-            return BoundWindow(int(data["pid"]), float(data["started"]), *texts)
+            blender = _one_line(str(data["blender"]))
+            diverged = _one_line(str(data["diverged"]))
+            return BoundWindow(int(data["pid"]), float(data["started"]), blender, diverged)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-            message = f"{self._file} does not say which window the workspace is attached to: {error}"
-            raise EnvironmentUnfit(
-                message, cure=f"Remove {FILE} from the workspace, then: blendwright attach"
-            ) from error
+            message = f"{self._file} is not a valid record of the attached window: {error}"
+            cure = f"Remove {FILE} from the workspace, then: blendwright attach"
+            raise EnvironmentUnfit(message, cure=cure) from error
 
     def write(self, bound: BoundWindow) -> None:
-        # A workspace may be somebody else's: no link in it is followed.
+        # Follow no link in the workspace, because another user may have made it.
         with tempfile.TemporaryFile() as source, open_directory(self._file.parent.resolve()) as directory:
             source.write(json.dumps(asdict(bound)).encode() + b"\n")
             source.seek(0)
@@ -100,84 +101,94 @@ class WindowBinding:
             self.write(replace(bound, diverged=reason))
 
     def window(self) -> OpenWindow | None:
-        """The window itself. Raises EnvironmentUnfit where it has gone; None where the workspace is bound to none."""
+        """Return the bound window, or None for an unbound workspace. Raises EnvironmentUnfit when the window is
+        closed.
+        """
         bound = self.read()
         if bound is None:
             return None
-        found = next((one for one in open_windows() if (one.pid, one.started) == (bound.pid, bound.started)), None)
-        if found is None:
-            raise EnvironmentUnfit(
-                f"the workspace is attached to a window of Blender {bound.blender} (pid {bound.pid}), which is not open any more",
-                cure="Open Blender, press Connect, then `blendwright attach` (the window's scene) or `blendwright attach --restore` "
-                "(the journal's); or go on without a window: blendwright detach",
-            )
-        return found
+
+        for window in open_windows():
+            if (window.pid, window.started) == (bound.pid, bound.started):
+                return window
+        raise EnvironmentUnfit(
+            f"the workspace is attached to a window of Blender {bound.blender} (pid {bound.pid}), which is no longer open",
+            cure="Open Blender, press Connect, then run `blendwright attach` (the window's scene) or "
+            "`blendwright attach --restore` (the journal's scene); or continue without a window: blendwright detach",
+        )
 
 
 def _one_line(text: str) -> str:
-    return escape_invisible(" ".join(text[:LONGEST_TEXT].split()))
+    return escape_invisible(" ".join(text[:MAX_TEXT_CHARACTERS].split()))
 
 
 def connect_bound(workspace: Path, core: Mapping[str, Any] | None = None) -> WindowConnection:
-    """Connect to the window of a workspace, which may have been connected anew meanwhile; `core` is what its sidebar shows of us.
-    Raises EnvironmentUnfit."""
+    """Connect to the window of a workspace, possibly again. `core` is the information about this process for its
+    sidebar.
+
+    Raises EnvironmentUnfit when no connection is possible.
+    """
     window = WindowBinding(workspace).window()
     if window is None:
-        raise EnvironmentUnfit("the workspace is attached to no window any more", cure="blendwright attach")
+        raise EnvironmentUnfit("the workspace is no longer attached to a window", cure="Attach it: blendwright attach")
     return connect(window, core)
 
 
-def choose_window(which: str | None) -> OpenWindow:
-    """The one of this pid, or the only one. Raises Refusal with those that there are."""
+def choose_window(window_choice: str | None) -> OpenWindow:
+    """Return the window with this pid, or the only window. Raises Refusal, which lists the windows, in other
+    cases.
+    """
     windows = open_windows()
-    if which is not None and which != AUTO:
-        found = next((window for window in windows if str(window.pid) == which), None)
-        if found is None:
-            raise Refusal.of(Fault.TARGET_NOT_FOUND, f"no window with pid {which} offers a connection", _those(windows))
-        return found
+    if window_choice is not None and window_choice != AUTO:
+        for window in windows:
+            if str(window.pid) == window_choice:
+                return window
+        message = f"no window with pid {window_choice} offers a connection"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, _window_list(windows))
+
     if not windows:
         raise Refusal.of(Fault.TARGET_NOT_FOUND, "no window offers a connection", PRESS_CONNECT)
     if len(windows) > 1:
         raise Refusal.of(
-            Fault.ARGS_INVALID, f"there are {len(windows)} windows", f"Name one by its pid. {_those(windows)}"
+            Fault.ARGS_INVALID, f"{len(windows)} windows are open", f"Pass the pid of one. {_window_list(windows)}"
         )
     return windows[0]
 
 
-def _those(windows: list[OpenWindow]) -> str:
+def _window_list(windows: list[OpenWindow]) -> str:
     if windows:
-        return f"There are: {'; '.join(window.name for window in windows)}."
+        return f"Open windows: {'; '.join(window.name for window in windows)}."
     return PRESS_CONNECT
 
 
 def spare_source(window: OpenWindow, blender: str | Path | WorkerSource | None) -> WorkerSource:
-    """Where headless Blenders of the window's version come from: the one that is named, a wheel of the same series, or the window's own
-    program."""
+    """Return the source of headless Blenders of the window's version.
+
+    It is the named one, a wheel of the same series, or the window's own program. Raises EnvironmentUnfit when
+    there is none.
+    """
     if blender is not None:
         return worker_source(blender)
-    own = own_blender()
-    if own is not None and own.startswith(f"{window.series}."):
+    installed_version = own_blender()
+    if installed_version is not None and installed_version.startswith(f"{window.series}."):
         return PythonEnvironment()
-    fitting = (
-        each for each in environments() if each.blender.startswith(f"{window.series}.") and each.problem() is None
-    )
-    added = next(fitting, None)
-    if added is not None:
-        return source_of(added)
+    for environment in environments():
+        if environment.blender.startswith(f"{window.series}.") and environment.problem() is None:
+            return source_of(environment)
     if window.binary and os.access(window.binary, os.X_OK):
         return BlenderExecutable(Path(window.binary))
     raise EnvironmentUnfit(
-        f"there is no Blender {window.series} here that can work beside the window",
-        cure=f"Get one: blendwright blender add {window.series}, or name one with --blender.",
+        f"no headless Blender {window.series} is available to work next to the window",
+        cure=f"Install one with `blendwright blender add {window.series}`, or pass one with --blender.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """A workspace that was bound to a window, and what came of the first look at it."""
+    """The result of attaching a workspace to a window."""
 
     window: OpenWindow
     commit: int
     taken_in: str
-    """What the person had changed since the workspace's last commit; empty where nothing had to be taken in."""
+    """A summary of the person's changes since the workspace's last commit, or "" when there were none."""
     restored: Path | None = None

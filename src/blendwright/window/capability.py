@@ -1,4 +1,4 @@
-"""Registers the capability `window`."""
+"""The declaration of the capability `window`: its commands, examples and offers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ CAPABILITY = Capability(
         "attach": Command(
             "window.commands.attach",
             "attach",
-            "Work in a Blender that is open: bind the workspace to its window, whose scene is then the current one.",
+            "Work in an open Blender: bind the workspace to its window, whose scene becomes the current scene.",
         ),
         "detach": Command(
             "window.commands.attach",
             "detach",
-            "Let go of the window: the workspace goes on headless, with the scene of its last commit.",
+            "Detach the workspace from the window: it continues without a window, with the scene of its last commit.",
         ),
         "extension": Command(
             "window.commands.extension",

@@ -1,4 +1,4 @@
-"""What a person changed in a window: in words, and as a commit."""
+"""Changes of a person in a window: their description, and their commit."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from blendwright.records.commits import CommitKind, NewCommit
 from blendwright.util.invisible_text import escape_invisible
 from blendwright.values.findings import cut
 
-MOST_NAMED = 8
+MAX_NAMED_CHANGES = 8
 
 
 def described(changes: Sequence[Sequence[str]]) -> str:
-    """One line of what came, went and changed: `Cube changed (objects), Lamp created (objects) and 3 more`."""
-    named = [f"{_shown(change[1])} {change[-1]} ({change[0]})" for change in changes[:MOST_NAMED]]
-    more = len(changes) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")
+    """Return one line about the changes, for example `Cube changed (objects), Lamp created (objects) and 3 more`."""
+    text = ", ".join(f"{_shown(change[1])} {change[-1]} ({change[0]})" for change in changes[:MAX_NAMED_CHANGES])
+    if len(changes) > MAX_NAMED_CHANGES:
+        text += f" and {len(changes) - MAX_NAMED_CHANGES} more"
+    return text
 
 
 def _shown(name: str) -> str:
-    """A name of a person's, in one line."""
+    """Return a name from a person as one safe line."""
     return cut(escape_invisible(" ".join(name.split())))
 
 
@@ -37,8 +38,17 @@ def taken_in(
     changes: Sequence[Sequence[str]],
     externals: Sequence[External] = (),
 ) -> NewCommit:
-    """The commit of a scene that a person made."""
-    mutation, name = new_id(), _shown(Path(file).name)
+    """Return the commit of a scene that a person made."""
+    mutation = new_id()
+    name = _shown(Path(file).name)
+    if kind == "baseline":
+        request_id = "workspace"
+        operation_id = "baseline"
+        safety_level = "safe_write"
+    else:
+        request_id = new_id()
+        operation_id = "edit"
+        safety_level = "destructive"
     receipt = {
         "status": "succeeded",
         "by": "person",
@@ -53,8 +63,8 @@ def taken_in(
     }
     return NewCommit(
         operation_key=None,
-        request_id="workspace" if kind == "baseline" else new_id(),
-        operation_id="baseline" if kind == "baseline" else "edit",
+        request_id=request_id,
+        operation_id=operation_id,
         tool=tool,
         tool_version=1,
         args={"window": name, "summary": described(changes)},
@@ -62,7 +72,7 @@ def taken_in(
         hash_after=checkpoint.scene_hash,
         replayable=False,
         receipt=receipt,
-        audit=AuditDetails(new_id(), "safe_write" if kind == "baseline" else "destructive", mutation),
+        audit=AuditDetails(new_id(), safety_level, mutation),
         kind=kind,
         checkpoint=checkpoint,
     )

@@ -1,5 +1,8 @@
-"""Calls that have the scene for themselves, where that is open in a window: what needs files, a process of its own or a checkpoint runs on
-a headless Blender, and what it made is brought over."""
+"""Calls that need the scene for themselves while it is open in a window.
+
+Calls that need files, a separate process or a checkpoint run on a headless Blender, and their result is then
+loaded into the window.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class WindowStep:
-    """Runs calls one at a time, in the window or on the headless Blender next to it."""
+    """A runner for one call at a time, in the window or on the headless Blender next to it."""
 
     def __init__(self, scene: WindowScene, journal: Journal, ledger: Ledger, files: FileAccess) -> None:
         self._scene = scene
@@ -63,7 +66,7 @@ class WindowStep:
         if not _needs_process(call):
             return run_with(self._in_window)
         if call.promises.isolation is Isolation.REPLACED:
-            message = f"{call.tool.name} runs trusted code, which is never done in a window that a person has open"
+            message = f"{call.tool.name} runs trusted code, which never runs in a window that a person has open"
             finding = refusal("trusted_in_window", message)
             note = self._ledger.note(call, "failed", self._scene.hash, fault=finding.fault)
             return StepOutcome(call, note, findings=(finding,))
@@ -72,13 +75,15 @@ class WindowStep:
         answer = outcome.answer
         if not outcome.ok or answer is None or answer["before"] == answer["after"]:
             return outcome
-        problem = self._brought_over(outcome, answer)
+        problem = self._load_into_window(outcome, answer)
         if problem is None:
             return outcome
         self._scene.discard()
         self._scene.headless.discard()
-        message = f"{call.tool.name} was done beside the window, and what it made cannot be brought over: {problem}"
-        cure = "Save the file, detach, run it on the saved file, and open the result."
+        message = (
+            f"{call.tool.name} ran on a separate Blender, but its result cannot be loaded into the window: {problem}"
+        )
+        cure = "Save the file, detach, run the call on the saved file, and open the result."
         finding = Finding(Fault.EXECUTION_FAILED, message, "", cure)
         if isinstance(outcome.entry, NewCommit):
             settles = outcome.entry.settles
@@ -89,19 +94,22 @@ class WindowStep:
         )
         return replace(outcome, entry=note, findings=(finding,), reverted_by="rebuild")
 
-    def _brought_over(self, outcome: StepOutcome, answer: StepAnswer) -> str | None:
-        """Bring what the headless Blender made into the window; why that cannot be done, where it cannot."""
-        window, entry = self._scene.window(), outcome.entry
+    def _load_into_window(self, outcome: StepOutcome, answer: StepAnswer) -> str | None:
+        """Load the result of the headless Blender into the window. Return the problem if that fails, else None."""
+        window = self._scene.window()
+        entry = outcome.entry
         try:
             if isinstance(entry, NewCommit) and entry.checkpoint is not None:
                 file = self._journal.checkpoints.path(entry.checkpoint)
                 brought = window.bring(file, answer["changes"], answer["after"])
-                found, problem = brought["hash"], brought["problem"]
+                window_hash = brought["hash"]
+                problem = brought["problem"]
             else:
                 call = outcome.call
                 step = {"tool": call.tool.name, "version": call.tool.version, "args": call.args}
                 redone = window.submit_redo([{**step, "after": answer["after"]}]).result(HANG_SECONDS)  # pyright: ignore[reportArgumentType]
-                found, problem = redone["hash"], redone["message"]
+                window_hash = redone["hash"]
+                problem = redone["message"]
         except WorkerError as error:
             return error.message
         except TimeoutError:
@@ -109,9 +117,9 @@ class WindowStep:
             return "the window does not answer"
         if problem:
             return problem
-        if found == answer["after"]:
+        if window_hash == answer["after"]:
             return None
-        return "the window came to another scene"
+        return "the window then had a different scene"
 
 
 def _needs_process(call: Invocation) -> bool:

@@ -1,6 +1,6 @@
-"""The extension for a Blender that a person has open, as the one file that Blender installs. The same sources give the same bytes.
+"""The extension for a Blender that a person has open, as one installable file. Equal sources give equal bytes.
 
-Its sources lie in `blender/extension` and are only copied from there: nothing of them is imported.
+The sources in `blender/extension` are copied, never imported.
 """
 
 from __future__ import annotations
@@ -14,26 +14,30 @@ import blendwright
 
 PACKAGE = Path(blendwright.__file__).parent
 SOURCE = PACKAGE / "blender" / "extension"
-# The earliest time that a zip can say.
+# The earliest time that a zip file can store.
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def extension_files() -> dict[str, bytes]:
-    """The files of the extension by their names in it, sorted. What it shares with the package it has not when it starts."""
-    own = {path.name: path.read_bytes() for path in SOURCE.iterdir() if path.suffix in {".py", ".toml"}}
+    """Return the files of the extension by name, sorted. Includes copies of shared modules, because the package is
+    not importable there at the start.
+    """
+    sources = {path.name: path.read_bytes() for path in SOURCE.iterdir() if path.suffix in {".py", ".toml"}}
     licence = metadata.distribution("blendwright").read_text("licenses/LICENSE") or ""
     shared = {"frames.py": (PACKAGE / "wire" / "frames.py").read_bytes(), "LICENSE": licence.encode()}
-    return dict(sorted((own | shared).items()))
+    return dict(sorted((sources | shared).items()))
 
 
 def extension_name() -> str:
-    """How the file is called where nobody gives it another name."""
+    """Return the default file name of the extension."""
     version = tomllib.loads((SOURCE / "blender_manifest.toml").read_text("utf-8"))["version"]
     return f"blendwright-{version}.zip"
 
 
 def write_extension(target: Path) -> Path:
-    """Write the zip, with fixed times, modes and order; into a directory under its own name."""
+    """Write the zip with fixed times, modes and order, and return its path. In a directory it gets the default
+    name.
+    """
     if target.is_dir() or target.suffix != ".zip":
         target /= extension_name()
     target.parent.mkdir(parents=True, exist_ok=True)

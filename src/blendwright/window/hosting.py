@@ -1,4 +1,4 @@
-"""What the core asks of this package; see `workspace/scene_hosts.py`, which finds this module by name."""
+"""The entry point of this package for the core. `workspace/scene_hosts.py` finds this module by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["attach_if_open", "bound_host", "open_windows"]
 
 
 class BoundWindowHost:
-    """The window that a workspace is bound to, with the panel in its sidebar."""
+    """The window to which a workspace is bound, with the panel in its sidebar."""
 
     def __init__(self, workspace: Path, window: OpenWindow, core: Mapping[str, Any]) -> None:
         self._workspace = workspace
@@ -51,7 +51,9 @@ class BoundWindowHost:
 
 
 def bound_host(workspace: Path, core: Mapping[str, Any]) -> BoundWindowHost | None:
-    """Return the window that a workspace is bound to, if any. Raises EnvironmentUnfit where the window has gone."""
+    """Return the host for the window to which a workspace is bound, or None. Raises EnvironmentUnfit when the
+    window is closed.
+    """
     window = WindowBinding(workspace).window()
     if window is None:
         return None

@@ -1,6 +1,6 @@
-"""What the core says of a run of foreign code: its answer as that of a step, and why it failed or is not taken.
+"""Answers of the core about runs of foreign code: step answers, failures and refusals.
 
-What a process says that ran such code is data, believed as far as that it failed.
+The core treats every statement of a process that ran foreign code as data. It believes only that the code failed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.wire.methods import ActiveItem, StepAnswer
 
-LONGEST_MESSAGE = 2000
-MOST_NAMED = 5
+MAX_MESSAGE_CHARACTERS = 2000
+MAX_NAMED_ITEMS = 5
 CURE = "Correct the code; the scene is as before."
 
 
@@ -38,10 +38,19 @@ def code_answer(
     unchanged: bool = False,
     printed: str | None = None,
 ) -> StepAnswer:
-    spent = (ran or {}).get("execute_ms")
+    """Return a step answer for a run of foreign code. It is a success when there are no findings."""
+    reported_ms = (ran or {}).get("execute_ms")
+    execute_ms = None
+    if isinstance(reported_ms, int | float) and 0 <= reported_ms < 1e9:
+        execute_ms = float(reported_ms)
+    if findings:
+        fault = findings[0].fault.value
+    else:
+        fault = None
+
     answer: StepAnswer = {
         "ok": not findings,
-        "fault": findings[0].fault.value if findings else None,
+        "fault": fault,
         "message": "; ".join(finding.message for finding in findings),
         "findings": [finding.to_json() for finding in findings],
         "result": result,
@@ -52,7 +61,7 @@ def code_answer(
         "reverted_by": reverted_by,
         "artifacts": [],
         "plan_ms": None,
-        "execute_ms": float(spent) if isinstance(spent, int | float) and 0 <= spent < 1e9 else None,
+        "execute_ms": execute_ms,
         "verify_ms": None,
     }
     if printed is not None:
@@ -61,63 +70,71 @@ def code_answer(
 
 
 def broken_off(error: WorkerError) -> Finding:
-    found = finding_of(error)
-    if found.fault is Fault.INTERNAL_ERROR:
-        found = replace(found, fault=Fault.EXECUTION_FAILED, cure=CURE)
-    return replace(found, message=f"the code broke off: {error.message}"[:LONGEST_MESSAGE], pointer="/code")
+    """Return the finding for code whose process failed or was stopped."""
+    finding = finding_of(error)
+    if finding.fault is Fault.INTERNAL_ERROR:
+        finding = replace(finding, fault=Fault.EXECUTION_FAILED, cure=CURE)
+    return replace(finding, message=f"the code was stopped: {error.message}"[:MAX_MESSAGE_CHARACTERS], pointer="/code")
 
 
 def failed_again(answer: StepAnswer) -> StepAnswer:
-    """A run that failed after one that did not: a contradiction, unless time or room ran out."""
+    """Turn the failure of a second run, after a successful first one, into a contradiction. Timeouts and exceeded
+    limits stay as they are.
+    """
     if answer["fault"] != Fault.EXECUTION_FAILED:
         return answer
-    finding = contradiction(f"the first time it ended well, and then {answer['message']}")
-    answer["fault"], answer["message"], answer["findings"] = finding.fault.value, finding.message, [finding.to_json()]
+    finding = contradiction(f"the first run succeeded, but the second failed: {answer['message']}")
+    answer["fault"] = finding.fault.value
+    answer["message"] = finding.message
+    answer["findings"] = [finding.to_json()]
     return answer
 
 
 def failure_of(answer: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """Why the code failed, in the words of its own process: believed as far as that it failed."""
+    """Return the reason why the code failed, as its own process reports it, or no finding for a success."""
     if answer["ok"]:
         return ()
     message = answer["message"] or "the code failed"
-    return (Finding(Fault.EXECUTION_FAILED, message[:LONGEST_MESSAGE], "/code", CURE),)
+    return (Finding(Fault.EXECUTION_FAILED, message[:MAX_MESSAGE_CHARACTERS], "/code", CURE),)
 
 
 def result_of(call: Invocation, answer: Mapping[str, Any]) -> tuple[dict[str, Any], Finding | None]:
+    """Return the result of the code, checked against the tool's result model, or a finding if it does not fit."""
     try:
         result = call.tool.result_model.model_validate(answer["result"]).model_dump(mode="json")
     except ValidationError:
-        return {}, Finding(Fault.EXECUTION_FAILED, "the code left an answer that makes no sense", "/code", CURE)
+        return {}, Finding(Fault.EXECUTION_FAILED, "the result of the code has an invalid form", "/code", CURE)
     return result, None
 
 
 def forbidden_content(unexpected: Sequence[ActiveItem]) -> Finding:
-    named = [f"{item['what']} {item['name']} {item['where']}".strip() for item in unexpected[:MOST_NAMED]]
-    if len(unexpected) > len(named):
-        more = f" and {len(unexpected) - len(named)} more"
+    """Return the finding for scripts, drivers, links or paths that safe code must not leave in the scene."""
+    descriptions = [f"{item['what']} {item['name']} {item['where']}".strip() for item in unexpected[:MAX_NAMED_ITEMS]]
+    if len(unexpected) > len(descriptions):
+        suffix = f" and {len(unexpected) - len(descriptions)} more"
     else:
-        more = ""
-    message = f"the code left behind what safe code may not: {', '.join(named)}{more}"
+        suffix = ""
+    message = f"the code left content that safe code may not leave: {', '.join(descriptions)}{suffix}"
     cure = "Leave no registered texts, scripted drivers, scripts, linked libraries or paths of files in the scene."
-    return Finding(Fault.POLICY_BLOCKED, message[:LONGEST_MESSAGE], "/code", cure)
+    return Finding(Fault.POLICY_BLOCKED, message[:MAX_MESSAGE_CHARACTERS], "/code", cure)
 
 
 def hidden_driver_left(error: WorkerFault) -> Finding:
     """Return the finding for code whose scene has a driver outside of `animation_data.drivers`."""
-    message = f"the code left behind what safe code may not: {error.message}"
-    cure = "Leave drivers where driver_add puts them; the scene is as before."
-    return Finding(Fault.POLICY_BLOCKED, message[:LONGEST_MESSAGE], "/code", cure)
+    message = f"the code left content that safe code may not leave: {error.message}"
+    cure = "Leave drivers where driver_add puts them. The scene is as before."
+    return Finding(Fault.POLICY_BLOCKED, message[:MAX_MESSAGE_CHARACTERS], "/code", cure)
 
 
 def without_paths(answer: StepAnswer, scratch_roots: Collection[Path]) -> StepAnswer:
-    """The answer without the paths of where the code ran."""
-    places = {*map(str, scratch_roots), sys.prefix, sys.base_prefix, str(Path.home())} - {"/"}
-    paths = sorted(places, key=len, reverse=True)
+    """Return the answer with the paths of this machine replaced by "…"."""
+    roots = {*map(str, scratch_roots), sys.prefix, sys.base_prefix, str(Path.home())} - {"/"}
+    paths = sorted(roots, key=len, reverse=True)
 
     def hidden(value: Any) -> Any:
-        for path in paths if isinstance(value, str) else ():
-            value = value.replace(path, "…")
+        if isinstance(value, str):
+            for path in paths:
+                value = value.replace(path, "…")
         return value
 
     answer["message"] = hidden(answer["message"])

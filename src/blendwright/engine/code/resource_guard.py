@@ -1,4 +1,6 @@
-"""Watches a process that runs foreign code: how much memory and disk it uses, beyond what the kernel bounds by itself."""
+"""A guard for processes that run foreign code: it limits memory, threads and disk space beyond what the kernel
+limits.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +18,22 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.wire.worker_port import ChildProcess
 
-# Memory and threads grow faster than anything else, and are read in no time.
-INTERVAL = 0.02
-# A look at the disk takes as long as there are entries to count: it must not keep anybody from looking at the memory.
-DISK_INTERVAL = 0.05
-# Memory in use, unlike the address space that the confinement bounds.
+# Seconds between checks of memory and threads, which grow fastest and are cheap to read.
+MEMORY_INTERVAL_SECONDS = 0.02
+# Seconds between checks of the disk. A check takes longer with more entries, so it has a thread of its own.
+DISK_INTERVAL_SECONDS = 0.05
+# Megabytes of memory in use; the confinement limits the address space separately.
 RESIDENT_MB = 4096
-# Files, directories and whatever else has a name.
+# Entries in the scratch directory: files, directories and anything else with a name.
 MOST_ENTRIES = 10_000
-# Blender, numpy and Cycles start some for each core; nothing that bounds them for one process alone holds for root as well.
+# Threads of one process. Blender, numpy and Cycles start several for each core. The kernel's limit for one process
+# does not apply to root.
 MOST_THREADS = 256 + 8 * (os.cpu_count() or 1)
-BLOCK = 512
+BLOCK_BYTES = 512
 
 
 class ResourceGuard:
-    """Kills the process when it takes too much, for the length of a `with` block."""
+    """A context manager that kills the process when it exceeds a limit while the block runs."""
 
     def __init__(self, process: ChildProcess, scratch_mb: int) -> None:
         self._process = process
@@ -38,10 +41,10 @@ class ResourceGuard:
         self._resident = RESIDENT_MB << 20
         self._done = threading.Event()
         self._excess: str | None = None
-        looks = ((self._memory_excess, INTERVAL), (self._disk_excess, DISK_INTERVAL))
+        checks = ((self._memory_excess, MEMORY_INTERVAL_SECONDS), (self._disk_excess, DISK_INTERVAL_SECONDS))
         self._threads = [
-            threading.Thread(target=self._watch, args=look, name=f"blendwright-watch-{process.pid}", daemon=True)
-            for look in looks
+            threading.Thread(target=self._watch, args=check, name=f"blendwright-watch-{process.pid}", daemon=True)
+            for check in checks
         ]
 
     def __enter__(self) -> Self:
@@ -57,16 +60,16 @@ class ResourceGuard:
             thread.join()
 
     def finding(self) -> Finding | None:
-        """Why it was killed, where it was."""
+        """Return the limit that the process exceeded, or None."""
         if self._excess is None:
             return None
-        return Finding(Fault.LIMIT_EXCEEDED, f"the code took too much: {self._excess}", "/code", "Ask for less.")
+        return Finding(Fault.LIMIT_EXCEEDED, f"the code used too much: {self._excess}", "/code", "Use less.")
 
     def _watch(self, find_excess: Callable[[], str | None], interval: float) -> None:
         while not self._done.wait(interval):
             excess = find_excess()
             if excess is not None:
-                # The first reason stands: what is found in a process that is ending is none.
+                # Keep the first reason, because readings of an ending process are not reliable.
                 self._excess = self._excess or excess
                 self._done.set()
                 self._process.kill()
@@ -84,7 +87,7 @@ class ResourceGuard:
         try:
             entries = chain(entries_below(self._process.scratch), _unnamed_files(self._process.pid))
             for number, info in enumerate(entries):
-                used += info.st_blocks * BLOCK
+                used += info.st_blocks * BLOCK_BYTES
                 if number > MOST_ENTRIES:
                     return f"more than {MOST_ENTRIES} files and directories"
         except UncountableDirectory as error:
@@ -92,16 +95,21 @@ class ResourceGuard:
         if used > self._scratch:
             return f"more than {self._scratch >> 20} MB of disk"
         if _hides_memory(self._process.pid):
-            return "shared memory, or a file without a name, that nobody can count"
+            return "shared memory or a file without a name, whose size cannot be measured"
         return None
 
 
 def usage(pid: int) -> tuple[int, int]:
-    """Memory in use, swapped out or not, in bytes, and the number of threads; 0 where the system does not tell."""
-    fields = dict[str, str]()
+    """Return the memory in use (in bytes, including swap) and the number of threads. Both are 0 when the system
+    does not report them.
+    """
+    fields: dict[str, str] = {}
     with contextlib.suppress(OSError):
         text = Path(f"/proc/{pid}/status").read_text(errors="replace")
-        fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+        for line in text.splitlines():
+            name, colon, value = line.partition(":")
+            if colon:
+                fields[name] = value
 
     def number(name: str) -> int:
         return int(fields.get(name, "0").split()[0])
@@ -110,12 +118,14 @@ def usage(pid: int) -> tuple[int, int]:
 
 
 class UncountableDirectory(Exception):
-    """A directory cannot be looked into, because nobody may or because it lies too deep: what it holds cannot be counted."""
+    """The error for a directory whose content cannot be counted, because it is not readable or lies too deep."""
 
 
 def entries_below(directory: Path) -> Iterator[os.stat_result]:
-    """Everything in a directory, directories too; links are not followed. Raises UncountableDirectory. Not os.walk, which a deep nest
-    breaks."""
+    """Yield the status of everything below a directory, including directories, without following links.
+
+    Raises UncountableDirectory. Does not use os.walk, which fails on deeply nested directories.
+    """
     waiting = [str(directory)]
     while waiting:
         try:
@@ -126,13 +136,13 @@ def entries_below(directory: Path) -> Iterator[os.stat_result]:
                     with contextlib.suppress(FileNotFoundError):
                         yield entry.stat(follow_symlinks=False)
         except (FileNotFoundError, NotADirectoryError):
-            continue  # gone since it was seen
+            continue  # deleted since the listing
         except OSError as error:
-            raise UncountableDirectory(f"a directory that cannot be looked into ({error.strerror})") from error
+            raise UncountableDirectory(f"a directory that cannot be read ({error.strerror})") from error
 
 
 def _unnamed_files(pid: int) -> Iterator[os.stat_result]:
-    """Open files that have no name any more, or never had one."""
+    """Yield the status of open files that have no name."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):
@@ -142,15 +152,18 @@ def _unnamed_files(pid: int) -> Iterator[os.stat_result]:
 
 
 def _hides_memory(pid: int) -> bool:
-    """Whether it maps something without a name that it has not open: a page of it keeps all of it, on the disk or in memory, and nobody
-    can say how much that is. Shared memory is such a file too. Blender has none."""
+    """Return True if the process maps a deleted file that it no longer has open. Such memory cannot be measured.
+
+    One mapped page keeps the whole file, on disk or in memory. Shared memory is such a file too. Blender maps
+    none.
+    """
     mapped: set[tuple[int, int]] = set()
     with contextlib.suppress(OSError, ValueError):
         for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
             if line.endswith(" (deleted)"):
                 _, _, _, device, inode = line.split(maxsplit=5)[:5]
-                major, minor = (int(part, 16) for part in device.split(":"))
-                mapped.add((os.makedev(major, minor), int(inode)))
+                major, _, minor = device.partition(":")
+                mapped.add((os.makedev(int(major, 16), int(minor, 16)), int(inode)))
     if not mapped:
         return False
     return not mapped <= {(info.st_dev, info.st_ino) for info in _unnamed_files(pid)}

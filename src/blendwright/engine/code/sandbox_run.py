@@ -1,7 +1,8 @@
-"""Calls that run foreign code: in a process that is thrown away, or in one that is replaced by a clean one afterwards.
+"""Calls that run foreign code: in a disposable process, or in a process that a clean one replaces afterwards.
 
-A disposable process is a function from file to file. It gets a copy of the scene, and from the moment the code runs nothing it says is
-believed: its answer is read as data, its file is opened and judged in the scene's own process, which never ran the code.
+A disposable process turns a file into a file. It gets a copy of the scene, and the core distrusts it from the
+start of the code: its answer is only data. The scene's own process, which never ran the code, opens and checks the
+file.
 """
 
 from __future__ import annotations
@@ -45,21 +46,23 @@ from blendwright.values.findings import Finding
 from blendwright.wire.methods import HIDDEN_DRIVER, PRINTED_FILE, ActiveItem, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 
-# Opening and saving have no deadline in the arguments; a file made to hang Blender must end some time.
+# Seconds for opening or saving a file, so that a malicious file cannot hang Blender forever.
 FILE_SECONDS = 60.0
-# The scene before the code ran, in the scratch of our own worker, which the code cannot reach.
+# The scene before the code ran, in the scratch directory of the scene's own worker, which the code cannot reach.
 BEFORE_FILE = "before.blend"
-# What the code left, by its first run and by its second.
+# The scenes that the first and the second run of the code left.
 RESULT_FILE = "result.blend"
 PROOF_FILE = "proof.blend"
-MOST_PRINTED = 65_536
+MAX_PRINTED_BYTES = 65_536
 
 
 @dataclass(slots=True)
 class CodeLimits:
-    """`ends` is the moment for the whole call, opening and saving included; `seconds` is for one run of the code.
+    """The time limits of one call.
 
-    To wait for a Blender to start is no part of a call; the time of the run, which is over at `run_ends`, does not wait."""
+    `ends` is the end of the whole call, including opening and saving; `seconds` limits one run of the code.
+    Waiting for Blender to start does not count for the call, but counts for the run, which ends at `run_ends`.
+    """
 
     ends: float
     seconds: float
@@ -67,13 +70,14 @@ class CodeLimits:
     run_ends: float
     waiting: Callable[[Waiting], None] | None = None
 
-    def left(self, most: float = FILE_SECONDS) -> float:
-        return max(0.001, min(most, self.ends - monotonic()))
+    def left(self, max_seconds: float = FILE_SECONDS) -> float:
+        """Return the remaining seconds of the call, at most `max_seconds` and always positive."""
+        return max(0.001, min(max_seconds, self.ends - monotonic()))
 
 
 @dataclass(frozen=True, slots=True)
 class CodeRun:
-    """One run of the code in a process of its own that ended well. `file` has the scene that it left."""
+    """One successful run of the code in its own process. `file` contains the resulting scene."""
 
     answer: Mapping[str, Any]
     result: dict[str, Any]
@@ -82,7 +86,7 @@ class CodeRun:
 
 
 class IsolatedRunner:
-    """Runs calls whose tool asks for a process of its own: twice, where determinism is demanded."""
+    """A runner for tools that need a process of their own. It runs them twice when determinism is demanded."""
 
     def __init__(self, scene: ProcessScene, files: FileAccess) -> None:
         self._scene = scene
@@ -90,13 +94,14 @@ class IsolatedRunner:
         self._scratch_mb = files.scratch_mb
         self._scratch_roots: set[Path] = set()
         self.opened_file: Path | None = None
-        """The file that the code left, which the scene's process has opened and never wrote itself."""
+        """The scene file of the code, which the scene's process has opened but not written."""
         self.staged = NO_FILES
-        """The files that the code wrote for others, brought to the scratch of the scene's process."""
+        """The output files of the code, copied to the scratch directory of the scene's process."""
 
     def run(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
-        """The answer as a step in the scene's process would have given it. Raises WorkerError where that process itself failed."""
-        self.opened_file, self.staged = None, NO_FILES
+        """Run the call and return a normal step answer. Raises WorkerError when the scene's own process fails."""
+        self.opened_file = None
+        self.staged = NO_FILES
         self._scratch_roots = {self._scene.worker().require_process().scratch.parent}
         if call.proof_demanded and not sys.platform.startswith("linux"):
             return code_answer(self._scene.hash, findings=(contradiction("the clock cannot be pinned on this system"),))
@@ -109,16 +114,19 @@ class IsolatedRunner:
     # ------------------------------------------------------------------ trusted
 
     def _run_trusted(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
-        """What code leaves in a process, such as handlers, is in no file: a clean one goes on with what was saved."""
+        """Run trusted code in the scene's process, then continue with a clean process and the saved scene.
+
+        Code may leave handlers and other state in a process that no file contains.
+        """
         if call.approval is None:
-            message = f"{call.tool.name} runs trusted code, which only a person can allow"
+            message = f"{call.tool.name} runs trusted code, so a person must approve it"
             finding = refusal("trusted_unasked", message)
             return code_answer(self._scene.hash, findings=(finding,))
         if call.proof_demanded:
             saved = self._scene.save(deadline=limits.left())
         else:
             saved = None
-        # Not asked for again below: where it is lost by then, a rebuilt one would not have the step that is to be saved.
+        # Use this worker until the end: a rebuilt worker would not have the step that must be saved.
         worker = self._scene.worker()
         scratch = worker.require_process().scratch
         proof: CodeRun | None = None
@@ -154,7 +162,9 @@ class IsolatedRunner:
     def _open_proven(
         self, clean: RemoteScene, answer: StepAnswer, scratch: Path, proof: CodeRun | None, limits: CodeLimits
     ) -> Finding | None:
-        """Open what trusted code left, and say where it is not what it left the first time."""
+        """Open the scene that trusted code left, and return a finding if it differs from the scene of the first
+        run.
+        """
 
         def opened(file: str) -> str:
             return open_scene_file(clean, scratch / file, "the scene", deadline=limits.left())
@@ -166,27 +176,35 @@ class IsolatedRunner:
         answer["after"] = opened(SCENE_FILE)
         if proof is None:
             return None
-        found = output_difference(proof.result["output"], (answer["result"] or {})["output"])
-        if found is None and answer["after"] != first:
-            found = scene_difference(clean, lambda: opened(proof.file), ())
-        return found
+        finding = output_difference(proof.result["output"], (answer["result"] or {})["output"])
+        if finding is None and answer["after"] != first:
+            finding = scene_difference(clean, lambda: opened(proof.file), ())
+        return finding
 
     # ------------------------------------------------------------------ safe
 
     def _run_safe(self, call: Invocation, request: StepRequest, limits: CodeLimits) -> StepAnswer:
+        """Run safe code in disposable processes and load its resulting scene into the scene's own process."""
         before = self._scene.hash
         saved = self._scene.save(deadline=limits.left())
         ours = self._scene.worker()
         content_before = ours.active_content(deadline=limits.left())
+        if call.proof_demanded:
+            result_files = (RESULT_FILE, PROOF_FILE)
+        else:
+            result_files = (RESULT_FILE,)
+
         runs: list[CodeRun] = []
-        for file in (RESULT_FILE, PROOF_FILE) if call.proof_demanded else (RESULT_FILE,):
+        for file in result_files:
             run = self._run_apart(call, request, saved, saved.with_name(file), limits)
             if not isinstance(run, CodeRun):
                 if runs:
                     return failed_again(run)
                 return run
             runs.append(run)
-        first, last = runs[0], runs[-1]
+
+        first = runs[0]
+        last = runs[-1]
         if last is not first:
             finding = output_difference(first.result["output"], last.result["output"])
         else:
@@ -208,11 +226,14 @@ class IsolatedRunner:
         answer = self._swap_in(ours, before, content_before, runs, limits)
         if rehearsed and answer["ok"]:
             self._scene.discard()
-            answer["after"], answer["reverted_by"] = before, "rebuild"
+            answer["after"] = before
+            answer["reverted_by"] = "rebuild"
         return answer
 
     def _replace_written_scenes(self, content_before: Sequence[ActiveItem], limits: CodeLimits) -> Finding | None:
-        """Replace the .blend files that the code wrote as outputs by checked copies; return why one cannot be delivered."""
+        """Replace the .blend files that the code wrote by checked copies. Return a finding if one cannot be
+        delivered.
+        """
         check = WrittenSceneCheck(
             lambda: self._fresh_worker(limits, bare=True), limits.left, self._scratch_mb, content_before
         )
@@ -228,10 +249,11 @@ class IsolatedRunner:
         *,
         trusted: bool = False,
     ) -> CodeRun | StepAnswer:
-        """Run the code on a copy of the scene, in a process that is ended afterwards. Brings the scene that it left to `target`."""
+        """Run the code on a copy of the scene in a disposable process. Copy the resulting scene to `target`."""
         before = self._scene.hash
         try:
-            # Code reads what its process may read, and a scene can name any file for its picture: it gets none of them.
+            # Safe code gets no external files, because it can read what its process reads, and a scene can name
+            # any file.
             worker = self._fresh_worker(limits, bare=not trusted)
         except DeadlinePassed as error:
             return code_answer(before, findings=(broken_off(error),), printed="")
@@ -240,10 +262,11 @@ class IsolatedRunner:
                 return code_answer(
                     before, findings=(refusal("unconfined", "the process for the code is not confined"),)
                 )
-            process, before_file = worker.require_process(), target.with_name(BEFORE_FILE)
+            process = worker.require_process()
+            before_file = target.with_name(BEFORE_FILE)
             with ResourceGuard(process, self._scratch_mb) as guard:
                 try:
-                    # Which files there are to read is known since the call was found sound; one can be gone by now.
+                    # The input files were checked before, but one may have been deleted since.
                     staged = self._files.stage(call.tool, call.args, process.scratch)
                     self._open_scene(worker, saved, before_file, limits)
                     answer = self._run_code(worker, request, staged, limits)
@@ -269,6 +292,7 @@ class IsolatedRunner:
         return CodeRun(answer, result, target.name, same_content(before_file, target))
 
     def _fresh_worker(self, limits: CodeLimits, *, bare: bool = False) -> RemoteScene:
+        """Return a new worker. Add its start time to the deadline of the call, up to the end of the run."""
         began = monotonic()
         worker = self._scene.fresh_worker(bare=bare, seconds=max(0.001, limits.run_ends - began))
         limits.ends = min(limits.run_ends, limits.ends + monotonic() - began)
@@ -276,7 +300,9 @@ class IsolatedRunner:
         return worker
 
     def _open_scene(self, worker: RemoteScene, saved: Path, before_file: Path, limits: CodeLimits) -> None:
-        """Give the scene to the process, and keep how that one writes it: only what one process wrote can be compared."""
+        """Open the scene in the process and keep a copy as this process saves it, because only files of one
+        process are comparable.
+        """
         file = worker.require_process().scratch / SCENE_FILE
         copy_scene(saved, file)
         worker.open(SCENE_FILE, full=False, deadline=limits.left(), cancel=limits.cancel)
@@ -286,10 +312,10 @@ class IsolatedRunner:
     def _run_code(
         self, worker: RemoteScene, request: StepRequest, staged: Staged, limits: CodeLimits
     ) -> Mapping[str, Any]:
-        # A rehearsal is taken back with the whole process.
+        # The end of the process reverts a rehearsal.
         final_request = request.copy()
         final_request.pop("rehearse", None)
-        # The scene's own process hashes what comes of it: what this one finds would be believed by nobody.
+        # The scene's own process computes the hash, because the core does not trust this one.
         final_request["disposable"] = True
         final_request["files"] = staged.paths
         seconds = limits.left(limits.seconds)
@@ -307,23 +333,28 @@ class IsolatedRunner:
         runs: Sequence[CodeRun],
         limits: CodeLimits,
     ) -> StepAnswer:
-        """What the last run left in place of the scene, when it brings nothing but data, and what the one before it left, too."""
+        """Replace the scene by the result of the last run, if it contains only data and equals the result of an
+        earlier run.
+        """
         last = runs[-1]
         try:
             opened = [ours.swap(run.file, deadline=limits.left()) for run in runs]
-            unexpected = [item for one in opened for item in one["active_content"] if item not in content_before]
+            unexpected: list[ActiveItem] = []
+            for answer in opened:
+                unexpected += [item for item in answer["active_content"] if item not in content_before]
             if unexpected:
                 finding = forbidden_content(unexpected)
             elif opened[0]["hash"] != opened[-1]["hash"]:
                 changes = opened[-1]["changes"]
                 finding = scene_difference(ours, lambda: ours.swap(runs[0].file, deadline=FILE_SECONDS), changes)
             else:
-                # The first was compared with the scene, the second with the first.
-                after, changes = opened[-1]["hash"], opened[0]["changes"]
+                # The changes of the first swap are against the scene; those of the second are against the first.
+                after = opened[-1]["hash"]
+                changes = opened[0]["changes"]
                 self.opened_file = ours.require_process().scratch / last.file
                 return code_answer(before, ran=last.answer, result=last.result, after=after, changes=changes)
         except WorkerError as error:
-            message = f"what the code left cannot be opened: {error.message}"
+            message = f"the scene that the code left cannot be opened: {error.message}"
             finding = Finding(Fault.EXECUTION_FAILED, message, "/code", CURE)
             if isinstance(error, DeadlinePassed):
                 finding = broken_off(error)
@@ -334,23 +365,23 @@ class IsolatedRunner:
 
 
 def fetch_result_file(source: Path, target: Path, scratch_mb: int) -> Finding | None:
-    """Copy what the code left: a plain file, never what a link leads to."""
+    """Copy the result file of the code, if it is a plain file and not a link. Return a finding if there is none."""
     try:
         with open_file(source) as opened:
             if os.fstat(opened.fileno()).st_size > scratch_mb << 20:
                 return Finding(Fault.EXECUTION_FAILED, "the code left no scene", "/code", CURE)
             target.unlink(missing_ok=True)
-            with target.open("xb") as made:
-                copy(opened, made)
+            with target.open("xb") as target_file:
+                copy(opened, target_file)
     except OSError as error:
         return Finding(Fault.EXECUTION_FAILED, f"the code left no scene: {error.strerror}", "/code", CURE)
     return None
 
 
 def _printed(scratch: Path) -> str:
-    """What code that did not live to answer had printed."""
+    """Return the output of code whose process ended without an answer."""
     try:
         with open_file(scratch / PRINTED_FILE) as opened:
-            return opened.read(MOST_PRINTED).decode("utf-8", "replace")
+            return opened.read(MAX_PRINTED_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -1,8 +1,9 @@
-"""The .blend files that safe code writes as outputs.
+"""The check of .blend files that safe code writes as outputs.
 
-Code can write anything into such a file, and the person who opens it in Blender may have scripts on. Therefore no such file is
-delivered as it is. A clean worker opens it with scripts off, and the rules for the scene that code leaves are applied to it. The delivered
-file is the one that this worker saved. Code that the scene had before is left out of it, as in an export.
+Code can write anything into such a file, and the person who opens it in Blender may have scripts enabled.
+Therefore Blendwright never delivers such a file directly. A clean worker opens it with scripts off, applies the
+rules for scenes of safe code, and saves it again; that copy is delivered. Code that the scene had before is left
+out, as in an export.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ WRITTEN_FILE = "written.blend"
 CHECKED_FILE = "checked.blend"
 MAX_MESSAGE_CHARACTERS = 2000
 LEAVE_OUT = (
-    "Write no registered texts, scripted drivers, scripts, linked libraries or paths of files into it. "
-    "Pack images and empty their paths."
+    "Write no registered texts, scripted drivers, scripts, linked libraries or file paths into it. "
+    "Pack images and clear their paths."
 )
 WRITE_OTHERWISE = "Write it with bpy.data.libraries.write, or export the scene with file.export after the call."
 
@@ -46,24 +47,28 @@ class WrittenSceneCheck:
         scratch_mb: int,
         content_before: Sequence[ActiveItem],
     ) -> None:
-        """`start_worker` returns a ready worker that has no scene and reads no external files; it is used for one file and ended.
+        """Initialize the check. `start_worker` returns a ready worker without a scene or external files, which
+        serves one file.
 
-        `content_before` is what the scene carried before the code ran."""
+        `content_before` is the active content of the scene before the code ran.
+        """
         self._start_worker = start_worker
         self._seconds_left = seconds_left
         self._scratch_mb = scratch_mb
         self._content_before = content_before
 
     def replace_by_checked(self, staged: Staged) -> Finding | None:
-        """Replace every .blend file among the staged outputs by its checked copy; return why one cannot be delivered."""
+        """Replace every .blend file among the outputs by its checked copy. Return a finding if one cannot be
+        delivered.
+        """
         for number, (directory, target) in enumerate(staged.outputs.items()):
             scratch = directory.parent.parent
-            for made in written_files(directory, target):
-                parts = (directory.parent.name, directory.name, *made.parts)
+            for written_file in written_files(directory, target):
+                parts = (directory.parent.name, directory.name, *written_file.parts)
                 with open_scratch_file(scratch, *parts) as opened:
-                    is_blend = may_be_blend(opened, made.name)
+                    is_blend = may_be_blend(opened, written_file.name)
                 if is_blend:
-                    finding = self._check(scratch, parts, target.parent / made, f"/files/out/{number}")
+                    finding = self._check(scratch, parts, target.parent / written_file, f"/files/out/{number}")
                     if finding is not None:
                         return finding
         return None
@@ -89,7 +94,9 @@ class WrittenSceneCheck:
             worker.abandon()
 
     def _clean(self, worker: RemoteScene, target: Path, pointer: str) -> Finding | None:
-        """Open the file and save it without code. Return a finding if it holds something that the scene did not hold before."""
+        """Open the file and save it without code. Return a finding if it has active content that the scene did not
+        have.
+        """
         worker.open(WRITTEN_FILE, full=False, deadline=self._seconds_left())
         content = worker.active_content(deadline=self._seconds_left())
         unexpected = [item for item in content if item not in self._content_before]
@@ -105,12 +112,13 @@ class WrittenSceneCheck:
     ) -> Finding | None:
         try:
             with open_file(worker_scratch / CHECKED_FILE) as opened:
-                if too_large := size_problem(opened, self._scratch_mb):
+                too_large = size_problem(opened, self._scratch_mb)
+                if too_large:
                     return Finding(Fault.LIMIT_EXCEEDED, f"{target} {too_large}", pointer, LARGER_CURE)
                 copy_opened_in(opened, scratch, *parts)
         except OSError as error:
             message = f"{target} cannot be saved again: {error.strerror or os.strerror(error.errno or 0)}"
-            return Finding(Fault.EXECUTION_FAILED, message, pointer, "Check the room on the disk.")
+            return Finding(Fault.EXECUTION_FAILED, message, pointer, "Check the free space on the disk.")
         return None
 
 

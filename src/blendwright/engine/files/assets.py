@@ -1,4 +1,6 @@
-"""What the engine needs of the assets of a workspace. The package `assets` supplies them; without it there are none."""
+"""The interface of the engine to the assets of a workspace. The package `assets` implements it; without that
+package there are no assets.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +14,28 @@ from blendwright.values.findings import Finding
 
 
 class AssetSupply(Protocol):
-    """The folders of assets that a workspace may use, and what the asset tools ask for."""
+    """The asset folders that a workspace may use, and the files that asset tools request."""
 
     @property
     def folders(self) -> Collection[Path]:
-        """The folders, without links."""
+        """The folders, with links resolved."""
         ...
 
     def place(self, asset: str) -> Path | None:
-        """Return the path of an asset that is named `library/file`; None if no library has that name."""
+        """Return the path of the asset `library/file`, or None if no library has that name."""
         ...
 
     def holds(self, path: Path) -> bool:
-        """Whether the path is in one of the folders."""
+        """Return True if the path is in one of the folders."""
         ...
 
     def supply(self, role: str, argument: str, args: Mapping[str, Any], directory: Path) -> str:
-        """Write what a call asks for into a directory of the worker and return its path. Raises Refusal."""
+        """Write the requested data into a directory of the worker and return its path. Raises Refusal."""
         ...
 
 
 class NoAssets:
-    """A workspace without folders of assets."""
+    """An asset supply without folders."""
 
     folders: Collection[Path] = ()
 

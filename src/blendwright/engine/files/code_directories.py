@@ -1,6 +1,7 @@
-"""Directories that hold code: environments, packages and version control. No call writes there, with or without an approval.
+"""Directories with code: environments, packages and version control. No call may write there, with or without an
+approval.
 
-A program that is started later executes or obeys what lies in them, and nobody looks at the single file any more.
+A later program executes the files in these directories, and no person checks each file.
 """
 
 from __future__ import annotations
@@ -17,25 +18,26 @@ from blendwright.tool_api.file_kinds import plain_name
 CODE_DIRECTORY_NAMES = frozenset(
     {"site-packages", "dist-packages", "node_modules", "__pycache__", "conda-meta", ".git", ".hg", ".svn", ".bzr"}
 )
-# Directories that describe an installed package to Python, and zipped or unzipped packages.
+# Suffixes of package metadata directories, and of zipped or unzipped packages.
 PACKAGE_SUFFIXES = (".dist-info", ".egg-info", ".egg")
-# A directory that holds one of these is an environment.
+# A directory with one of these entries is an environment.
 ENVIRONMENT_MARKERS = ("pyvenv.cfg", "conda-meta")
 
 
 def code_directory(path: Path, root: Path | None) -> tuple[Path, str] | None:
-    """Return the directory of code that a path lies in, and what makes it one.
+    """Return the code directory that contains the path, and the reason why it counts as one, or None.
 
-    Both paths are absolute and without links. Directories from the root upwards were chosen by the owner of the policy and do not
-    count, so a project whose own directory is importable can still be written to. Packages of this interpreter count in any case.
+    Both paths are absolute, with links resolved. The root and its parents do not count, because the owner of the
+    policy chose them; so a call can write to a project whose own directory is importable. The packages of this
+    interpreter always count.
     """
     for directory in path.parents:
         if directory in _installation(sys.prefix):
-            return directory, "is where this Python keeps its packages"
+            return directory, "contains the packages of this Python"
     for directory in _below(path, root):
         name = plain_name(directory.name)
         if name in CODE_DIRECTORY_NAMES or name.endswith(PACKAGE_SUFFIXES):
-            return directory, "holds packages or the data of version control"
+            return directory, "contains packages or the data of version control"
         if any(os.path.lexists(directory / marker) for marker in ENVIRONMENT_MARKERS):
             return directory, "is an environment of Python or Conda"
         if directory in _import_path(tuple(sys.path)):
@@ -44,7 +46,7 @@ def code_directory(path: Path, root: Path | None) -> tuple[Path, str] | None:
 
 
 def _below(path: Path, root: Path | None) -> Iterator[Path]:
-    """Yield the directories that hold the path, from the innermost one up to the root, without the root itself."""
+    """Yield the directories that contain the path, from the innermost one up to the root, without the root itself."""
     for directory in path.parents:
         if directory == root:
             return

@@ -1,4 +1,6 @@
-"""Brings what a worker wrote to where a call said: all of it or nothing, and in the place of another file only where that was asked for."""
+"""Delivery of the files that a worker wrote: all of them or none, and over an existing file only if the caller
+requested that.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +21,27 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 
-# Formats whose file names others beside it: they are staged together.
+# Formats whose files refer to others next to them. Both are staged together.
 COMPANIONS: dict[str, tuple[str, ...]] = {".obj": (".mtl",), ".gltf": (".bin",)}
-# Formats that write more files into a folder beside theirs: its name, and how these end.
+# Formats that write more files into a folder next to theirs: the folder's name, and the suffix of these files.
 FOLDERS: dict[str, tuple[str, str]] = dict.fromkeys((".usd", ".usda", ".usdc"), ("volumes", ".vdb"))
-# What file systems without hard links answer.
+# Error numbers of file systems without hard links.
 NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 
 
 def written_files(directory: Path, target: Path) -> list[Path]:
-    """What a worker wrote for `target`: the file itself, and those beside it that its format is known to have. Nothing else leaves."""
-    scratch, folders = directory.parent.parent, (directory.parent.name, directory.name)
+    """Return the files that a worker wrote for `target`: the file itself and the known companions of its format.
+
+    No other file leaves the scratch directory. Raises Refusal when the file itself is missing.
+    """
+    scratch = directory.parent.parent
+    folders = (directory.parent.name, directory.name)
     names = list_files(scratch, *folders)
     if target.name not in names:
-        message = f"Blender left no file for {target}"
-        raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Try again, or another format.")])
-    beside = {target.with_suffix(suffix).name for suffix in COMPANIONS.get(target.suffix.lower(), ())}
-    files = [Path(name) for name in names if name == target.name or name in beside]
+        message = f"Blender wrote no file for {target}"
+        raise Refusal([Finding(Fault.EXECUTION_FAILED, message, "", "Try again, or choose another format.")])
+    companions = {target.with_suffix(suffix).name for suffix in COMPANIONS.get(target.suffix.lower(), ())}
+    files = [Path(name) for name in names if name == target.name or name in companions]
     if target.suffix.lower() in FOLDERS:
         folder, suffix = FOLDERS[target.suffix.lower()]
         files += [Path(folder, name) for name in list_files(scratch, *folders, folder) if name.endswith(suffix)]
@@ -44,24 +50,24 @@ def written_files(directory: Path, target: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A file of a scratch, by the names that lead to it, and where it goes: a path without links."""
+    """A file in a scratch directory and its destination, a path without links."""
 
     scratch: Path
     parts: tuple[str, ...]
     destination: Path
     replaces: bool = False
-    """Whether what has its name there makes way."""
+    """True when the file may replace an existing one."""
     private: bool = False
-    """What is kept in the workspace is for its owner alone."""
+    """True for files of the workspace, which only its owner may read."""
 
 
 def deliver(moves: Sequence[Move]) -> None:
-    """Bring all files to their places. Raises Refusal where one cannot be there, and then none is."""
+    """Copy all files to their destinations. Raises Refusal, and leaves none of them there, when one fails."""
     placings: list[_Placing] = []
     with contextlib.ExitStack() as opened:
         try:
             for move in moves:
-                with _told(move.destination):
+                with _or_refuse(move.destination):
                     if move.private:
                         mode = 0o700
                     else:
@@ -71,11 +77,11 @@ def deliver(moves: Sequence[Move]) -> None:
                     placings.append(_Placing(move, directory))
                     placings[-1].prepare()
             for placing in placings:
-                with _told(placing.move.destination):
+                with _or_refuse(placing.move.destination):
                     placing.place()
                     crash_points.reach("files.moved")
             for placing in placings:
-                with _told(placing.move.destination):
+                with _or_refuse(placing.move.destination):
                     sync_names(placing.directory)
         except BaseException:
             for placing in reversed(placings):
@@ -86,20 +92,26 @@ def deliver(moves: Sequence[Move]) -> None:
 
 
 class _Placing:
-    """One file on its way: written beside its place under a name of its own, then given the name."""
+    """One file during its delivery: written to a temporary name in its directory, then renamed."""
 
     def __init__(self, move: Move, directory: int) -> None:
         self.move = move
         self.directory = directory
         name = secrets.token_hex(8)
         self._name = move.destination.name
-        self._part, self._former = f".{name}.part", f".{name}.former"
-        self._made: tuple[int, int] | None = None
-        self._is_placed = self._has_former = False
+        self._part = f".{name}.part"
+        self._former = f".{name}.former"
+        self._part_identity: tuple[int, int] | None = None
+        self._is_placed = False
+        self._has_former = False
 
     def prepare(self) -> None:
+        if self.move.private:
+            mode = 0o600
+        else:
+            mode = 0o666
         with open_scratch_file(self.move.scratch, *self.move.parts) as opened:
-            self._made = write_part(self.directory, self._part, opened, 0o600 if self.move.private else 0o666)
+            self._part_identity = write_part(self.directory, self._part, opened, mode)
 
     def place(self) -> None:
         if self.move.replaces:
@@ -110,10 +122,12 @@ class _Placing:
         self._is_placed = True
 
     def _set_former_aside(self) -> None:
-        """The file that is there keeps its name until the new one has it; where there are no links, for all but a moment."""
+        """Give the existing file a second, temporary name, so that it can be restored. Without hard links, rename
+        it.
+        """
         try:
-            found = os.stat(self._name, dir_fd=self.directory, follow_symlinks=False)
-            if stat.S_ISDIR(found.st_mode):
+            info = os.stat(self._name, dir_fd=self.directory, follow_symlinks=False)
+            if stat.S_ISDIR(info.st_mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             os.link(
                 self._name, self._former, src_dir_fd=self.directory, dst_dir_fd=self.directory, follow_symlinks=False
@@ -127,7 +141,7 @@ class _Placing:
         self._has_former = True
 
     def _take_free_name(self) -> None:
-        """Raises FileExistsError where the name is not free, whoever took it and when."""
+        """Give the file its name. Raises FileExistsError when another file has that name."""
         try:
             os.link(self._part, self._name, src_dir_fd=self.directory, dst_dir_fd=self.directory, follow_symlinks=False)
         except OSError as error:
@@ -139,13 +153,13 @@ class _Placing:
             os.unlink(self._part, dir_fd=self.directory)
 
     def take_back(self) -> None:
-        """As it was before. What somebody else has put in its place since is left alone."""
-        with contextlib.suppress(OSError):  # where nothing can be written, nothing can be removed either
+        """Restore the previous state. A file that another program has put there since is not touched."""
+        with contextlib.suppress(OSError):  # without write access, nothing was written and nothing can be removed
             if self._has_former:
                 os.replace(self._former, self._name, src_dir_fd=self.directory, dst_dir_fd=self.directory)
             elif self._is_placed:
-                found = os.stat(self._name, dir_fd=self.directory, follow_symlinks=False)
-                if (found.st_dev, found.st_ino) == self._made:
+                info = os.stat(self._name, dir_fd=self.directory, follow_symlinks=False)
+                if (info.st_dev, info.st_ino) == self._part_identity:
                     os.unlink(self._name, dir_fd=self.directory)
         with contextlib.suppress(OSError):
             os.unlink(self._part, dir_fd=self.directory)
@@ -159,12 +173,12 @@ class _Placing:
 
 
 @contextlib.contextmanager
-def _told(destination: Path) -> Generator[None]:
-    """What the system refuses, as the reason why this file cannot be there."""
+def _or_refuse(destination: Path) -> Generator[None]:
+    """Turn errors of the file system into a Refusal that names the destination."""
     try:
         yield
     except FileExistsError as error:
-        message = f"{destination} exists: it was made while the call ran"
+        message = f"{destination} already exists: another program created it during the call"
         cure = "Choose another path, or set overwrite to true."
         raise Refusal([Finding(Fault.SCENE_CONFLICT, message, "", cure)]) from error
     except OSError as error:
@@ -173,7 +187,9 @@ def _told(destination: Path) -> Generator[None]:
 
 
 def deliver_picture(outcome: Outcome, target: Path) -> Outcome:
-    """The outcome of a render with its picture at `target`, a path without links, or with the finding that kept it from getting there."""
+    """Copy the picture of a render to `target`, a path without links. Return the outcome with that path, or with a
+    finding.
+    """
     if not outcome.ok:
         return outcome
     try:
@@ -181,6 +197,6 @@ def deliver_picture(outcome: Outcome, target: Path) -> Outcome:
             write_whole(directory, target.name, picture)
     except OSError as error:
         message = f"{target} cannot be written: {error.strerror}"
-        finding = Finding(Fault.EXECUTION_FAILED, message, "", "Name another place.")
+        finding = Finding(Fault.EXECUTION_FAILED, message, "", "Choose another path.")
         return outcome.with_(fault=finding.fault, message=finding.message, findings=(finding,), artifacts=())
     return outcome.with_(artifacts=(str(target),))

@@ -1,4 +1,4 @@
-"""Paths in arguments as the file system has them: absolute, and through no link."""
+"""Paths in arguments, resolved: absolute and without links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from blendwright.values.findings import Finding
 
 
 def resolved(path: str, at: str) -> Path:
-    """A path without links. Raises Refusal for what no file can have: too long, a loop of links, a null byte, an unknown user's home."""
+    """Return the path without links. Raises Refusal for an impossible path, such as a loop of links, a null byte
+    or an unknown user.
+    """
     try:
         return without_links(Path(path).expanduser())
     except (OSError, RuntimeError, ValueError) as error:
@@ -23,14 +25,16 @@ def without_links(path: Path) -> Path:
     try:
         resolved.stat()
     except OSError as error:
-        # Python 3.13 leaves a loop of links as it is; before, it was an error.
+        # Since Python 3.13, resolve() ignores a loop of links; earlier versions raise an error.
         if error.errno == errno.ELOOP:
             raise
     return resolved
 
 
 def resolved_or_none(path: Path) -> Path | None:
-    """A path without links; None for a loop of them, which Python 3.13 and later take for a file that is not there."""
+    """Return the path without links, or None for a loop of links before Python 3.13. Later versions return a
+    missing file.
+    """
     try:
         return path.resolve()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Where calls may read and write: the roots of the policy, and what belongs to the workspace itself."""
+"""The directories where calls may read and write: the policy's roots, without the workspace's own files."""
 
 from __future__ import annotations
 
@@ -12,54 +12,62 @@ from blendwright.values.errors import EnvironmentUnfit
 
 
 class FileRoots:
-    """The roots with what the policy says of them; of several that hold a path, the innermost counts."""
+    """The roots with their verdicts. The innermost root of a path counts."""
 
     def __init__(
         self, roots: Mapping[str, Verdict], workspace: Path | None = None, assets: Collection[Path] = ()
     ) -> None:
-        """`workspace` is the directory with the journal, which no root opens to calls; `assets` are folders without links that are
-        read and never written to."""
+        """Initialize the roots. No root opens `workspace`, the directory with the journal.
+
+        `assets` are folders without links, which calls may read but not write.
+        """
         self.assets = tuple(assets)
         self.roots = {_root(root): verdict for root, verdict in roots.items()}
         if workspace is None:
             self.workspace = None
+            stored_paths: list[Path] = []
         else:
             self.workspace = workspace.resolve()
-        if self.workspace is None:
-            own = ()
-        else:
-            own = [self.workspace / name for name in OWN]
-        # What the program stores may lie elsewhere, behind a link.
-        self._own = frozenset(own) | {path.resolve() for path in own if path.is_symlink()}
+            stored_paths = [self.workspace / name for name in OWN]
+        # Stored files may be links to other directories.
+        self._stored_paths = frozenset(stored_paths) | {path.resolve() for path in stored_paths if path.is_symlink()}
 
     def rule(self, path: Path) -> tuple[str, Verdict] | None:
-        """The root that decides about a path without links, and what the policy says of it."""
+        """Return the root of a path without links, with its verdict, or None when no root contains the path."""
         return nearest_root(self.roots, path)
 
     def allows(self, path: Path, *verdicts: Verdict) -> bool:
-        """Whether the root of a path without links has one of these verdicts, and the path is not the workspace's own."""
+        """Return True if the root of a path without links has one of these verdicts, and the path is not the
+        workspace's own.
+        """
         root = self.rule(path)
         return root is not None and root[1] in verdicts and not self.is_own(path)
 
     def asset_folder(self, path: Path) -> Path | None:
-        """The folder of assets that a path without links lies in."""
-        return next((folder for folder in self.assets if path.is_relative_to(folder)), None)
+        """Return the asset folder that contains a path without links, or None."""
+        for folder in self.assets:
+            if path.is_relative_to(folder):
+                return folder
+        return None
 
     def is_own(self, path: Path) -> bool:
-        """Whether a path belongs to the workspace: all of its directory does, but where a root is that directory, or lies in it,
-        somebody works there, and only what the program stores is its own."""
+        """Return True if a path belongs to the workspace itself.
+
+        The whole workspace directory does, unless a root is that directory or lies in it. Then only Blendwright's
+        stored files do.
+        """
         if self.workspace is None:
             return False
         root = self.rule(path)
         workspace = str(self.workspace)
         if lies_in(path, workspace) and (root is None or not lies_in(Path(root[0]), workspace)):
             return True
-        return not self._own.isdisjoint((path, *path.parents))
+        return not self._stored_paths.isdisjoint((path, *path.parents))
 
 
 def _root(name: str) -> str:
     try:
         return str(without_links(Path(name).expanduser()))
     except (OSError, RuntimeError, ValueError) as error:
-        message = f"the policy names a directory that cannot be, {name!r}: {error}"
-        raise EnvironmentUnfit(message, cure="Correct it in blendwright.toml.") from error
+        message = f"the policy has an impossible directory as root, {name!r}: {error}"
+        raise EnvironmentUnfit(message, cure="Correct the path in blendwright.toml.") from error

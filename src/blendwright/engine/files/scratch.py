@@ -1,7 +1,9 @@
-"""Files between the core and the scratch of a worker, which may have left links, pipes and other people's names there.
+"""Safe file operations between the core and the scratch directory of a worker, which may contain malicious links
+and pipes.
 
-Responsible for: following nothing of that. Every directory from the scratch down is opened as itself, what is brought in is a new file,
-and what is taken out is copied, so that neither its mode nor a descriptor that is still open comes along.
+These functions follow no links: they open every directory from the scratch downwards without following links.
+Incoming files are new files. Outgoing files are copies, so that neither their mode nor an open descriptor of the
+worker matters.
 """
 
 from __future__ import annotations
@@ -19,44 +21,47 @@ from blendwright.util.no_follow import copy, open_file, open_file_in, write_whol
 from blendwright.values.errors import EnvironmentUnfit, RebuildFailed, WorkerFault
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
-# What a worker opens and saves most often.
+# The name of the file that a worker opens and saves most often.
 SCENE_FILE = "scene.blend"
-LARGER_CURE = "Make it smaller, or raise scratch_mb under [constraints] of blendwright.toml."
+LARGER_CURE = "Make the file smaller, or raise scratch_mb under [constraints] in blendwright.toml."
 
 
 def open_scene_file(
     worker: RemoteScene, path: Path, label: str, *, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None
 ) -> str:
-    """Copy a .blend file into the worker's scratch and open it there; returns its hash. Raises RebuildFailed, which names `label`."""
+    """Copy a .blend file into the worker's scratch, open it there, and return its hash. Raises RebuildFailed,
+    which names `label`.
+    """
     process = worker.require_process()
     scratch = process.scratch
     try:
         with open_file(path.resolve()) as opened:
-            if too_large := size_problem(opened, process.scratch_mb):
+            too_large = size_problem(opened, process.scratch_mb)
+            if too_large:
                 raise RebuildFailed(f"{label} {too_large}", cure=LARGER_CURE)
             copy_opened_in(opened, scratch, SCENE_FILE)
         return worker.open(SCENE_FILE, deadline=deadline, cancel=cancel)
     except WorkerFault as error:
-        # Blender names the copy that it was given; the caller knows the file.
+        # Blender's message contains the path of the copy; replace it by the caller's label.
         reason = error.message.replace(str(scratch / SCENE_FILE), label)
         raise RebuildFailed(
             f"{label} cannot be opened: {reason}", cure="Check that it is a .blend file that this Blender can read."
         ) from error
     except OSError as error:
-        cure = "Check the file, and the room on the disk."
+        cure = "Check the file and the free space on the disk."
         raise RebuildFailed(f"{label} cannot be copied for Blender: {error.strerror}", cure=cure) from error
 
 
-def size_problem(opened: BinaryIO, most_mb: int) -> str | None:
-    """What speaks against giving a file to Blender because of its size, before any of it is copied."""
+def size_problem(opened: BinaryIO, max_mb: int) -> str | None:
+    """Return the part of a message that says why the file is too large for Blender, or None if it is small enough."""
     size = os.fstat(opened.fileno()).st_size
-    if size > most_mb << 20:
-        return f"has {size >> 20} MB, and {most_mb} MB are allowed"
+    if size > max_mb << 20:
+        return f"has {size >> 20} MB, but at most {max_mb} MB are allowed"
     return None
 
 
 def copy_scene(source: Path, target: Path) -> None:
-    """Copy a .blend file from or to a scratch. Raises EnvironmentUnfit where the disk does not allow it."""
+    """Copy a .blend file from or to a scratch directory. Raises EnvironmentUnfit when that fails."""
     try:
         copy_in(source, target.parent, target.name)
     except OSError as error:
@@ -64,12 +69,15 @@ def copy_scene(source: Path, target: Path) -> None:
         raise EnvironmentUnfit(message, cure="Make room on the disk, or check who may write there.") from error
 
 
-def copy_saved_scene(source: Path, target: Path, most_mb: int) -> None:
-    """The same for what somebody saved whom nobody bounds. Raises EnvironmentUnfit also where it is too large."""
+def copy_saved_scene(source: Path, target: Path, max_mb: int) -> None:
+    """Copy a .blend file that an unlimited program saved. Raises EnvironmentUnfit when that fails or the file is
+    too large.
+    """
     try:
         with open_file(source) as opened:
-            if too_large := size_problem(opened, most_mb):
-                raise EnvironmentUnfit(f"what was saved {too_large}", cure=LARGER_CURE)
+            too_large = size_problem(opened, max_mb)
+            if too_large:
+                raise EnvironmentUnfit(f"the saved scene {too_large}", cure=LARGER_CURE)
             copy_opened_in(opened, target.parent, target.name)
     except OSError as error:
         message = f"{source} cannot be copied to {target.parent}: {error.strerror}"
@@ -77,7 +85,7 @@ def copy_saved_scene(source: Path, target: Path, most_mb: int) -> None:
 
 
 def make_directory(scratch: Path, *folders: str) -> Path:
-    """An empty directory in the scratch, whatever stood there."""
+    """Create an empty directory in the scratch, replacing any existing entry, and return its path."""
     with _inside(scratch, folders[:-1], make=True) as parent:
         remove_entry(folders[-1], parent)
         os.mkdir(folders[-1], 0o700, dir_fd=parent)
@@ -85,42 +93,48 @@ def make_directory(scratch: Path, *folders: str) -> Path:
 
 
 def copy_in(source: Path, scratch: Path, *parts: str) -> None:
-    """Copy a file into the scratch, as a new one. The source is a path that leads through no link: it may be in a scratch too."""
+    """Copy a file into the scratch as a new file. The source must be a path without links; it may be in a scratch
+    directory too.
+    """
     with open_file(source) as opened:
         copy_opened_in(opened, scratch, *parts)
 
 
 def copy_opened_in(opened: BinaryIO, scratch: Path, *parts: str, make: bool = False) -> None:
-    """Copy an open file into the scratch, as a new one. `make`: also the directories that lead to it."""
+    """Copy an open file into the scratch as a new file. With `make`, also create the directories that lead to it."""
     with _inside(scratch, parts[:-1], make=make) as parent:
         remove_entry(parts[-1], parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        with os.fdopen(os.open(parts[-1], flags, 0o600, dir_fd=parent), "wb") as made:
-            copy(opened, made)
+        with os.fdopen(os.open(parts[-1], flags, 0o600, dir_fd=parent), "wb") as new_file:
+            copy(opened, new_file)
 
 
 def list_files(scratch: Path, *folders: str) -> list[str]:
-    """The names of plain files in a directory of the scratch; none where there is no such directory."""
+    """Return the sorted names of plain files in a directory of the scratch, or an empty list without that
+    directory.
+    """
     try:
         with _inside(scratch, folders) as directory:
-            return sorted(
-                name
-                for name in os.listdir(directory)  # noqa: PTH208 - of a descriptor
-                if stat.S_ISREG(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode)
-            )
+            names: list[str] = []
+            for name in os.listdir(directory):  # noqa: PTH208 - of a descriptor
+                if stat.S_ISREG(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
+                    names.append(name)
+            return sorted(names)
     except OSError:
         return []
 
 
 def move_out(directory: int, name: str, scratch: Path, *parts: str, mode: int) -> None:
-    """Copy a plain file of the scratch to an open directory, where it is whole or not at all, and remove it from the scratch."""
+    """Copy a plain file of the scratch to an open directory, completely or not at all, and remove it from the
+    scratch.
+    """
     with open_scratch_file(scratch, *parts) as opened:
         write_whole(directory, name, opened, mode)
     remove_scratch_file(scratch, *parts)
 
 
 def open_scratch_file(scratch: Path, *parts: str) -> BinaryIO:
-    """A plain file of the scratch for reading. Raises OSError."""
+    """Open a plain file of the scratch for reading. Raises OSError."""
     with _inside(scratch, parts[:-1]) as parent:
         return open_file_in(parent, parts[-1])
 
@@ -132,7 +146,7 @@ def remove_scratch_file(scratch: Path, *parts: str) -> None:
 
 @contextmanager
 def _inside(scratch: Path, folders: Sequence[str], *, make: bool = False) -> Generator[int]:
-    """A directory of the scratch, by the names that lead to it and not by links."""
+    """Open a directory of the scratch by its names, without following links."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
     directory = os.open(scratch, flags)
     try:

@@ -1,6 +1,7 @@
-"""Names that people give to commits: branches, which go along with the work, and tags, which stay. What may be one, and how it is kept.
+"""Branches and tags: names for commits that users create and delete. A branch moves with the work; a tag stays at
+its commit.
 
-Only names are written here; HEAD moves in `history.py`.
+This module changes names only. HEAD moves in `navigation.py`.
 """
 
 from __future__ import annotations
@@ -16,39 +17,41 @@ from blendwright.values.faults import Fault
 
 
 def create_branch(journal: Journal, name: str, at: int | str = HEAD) -> Branch:
-    """A branch at a commit; HEAD stays on its own. Raises Refusal for a name that cannot be one, or is taken."""
+    """Create a branch at a commit without switching to it. Raises Refusal for an invalid or existing name."""
     require_name(name)
     commit = find(journal, at)
-    _told(lambda: journal.branches.create(name, commit.number), "Choose another name, or delete that one first.")
+    _or_refuse(
+        lambda: journal.branches.create(name, commit.number), "Choose another name, or delete the existing one first."
+    )
     return Branch(name, commit.number, current=False)
 
 
 def delete_branch(journal: Journal, name: str) -> Branch:
-    """Give up a name, and no commit. Raises Refusal for the branch that HEAD is on."""
+    """Delete a branch and keep its commits. Raises Refusal for the branch that HEAD is on."""
     branch = find_branch(journal, name)
-    _told(lambda: journal.branches.delete(name), "Switch to another one first: blendwright switch NAME")
+    _or_refuse(lambda: journal.branches.delete(name), "Switch to another branch first: blendwright switch NAME")
     return branch
 
 
 def set_tag(journal: Journal, name: str, at: int | str = HEAD) -> Commit:
-    """Name a commit; a tag that is there is moved. Raises Refusal for a name that cannot be one."""
+    """Set a tag to a commit and return the commit. An existing tag moves. Raises Refusal for an invalid name."""
     require_name(name)
     commit = find(journal, at)
-    _told(lambda: journal.branches.set_tag(name, commit.number), "Choose another name.")
+    _or_refuse(lambda: journal.branches.set_tag(name, commit.number), "Choose another name.")
     return commit
 
 
 def delete_tag(journal: Journal, name: str) -> Commit:
-    """Raises Refusal where there is none."""
+    """Delete a tag and return its commit. Raises Refusal when the tag does not exist."""
     commit = journal.branches.tags().get(name)
     if commit is None:
-        raise refusal(f"there is no tag {name}", "See which there are: blendwright tag")
+        raise refusal(f"there is no tag {name}", "List the tags: blendwright tag")
     journal.branches.delete_tag(name)
     return journal.show(commit)
 
 
-def _told(write: Callable[[], None], cure: str) -> None:
-    """What the journal objects to, as a refusal."""
+def _or_refuse(write: Callable[[], None], cure: str) -> None:
+    """Call `write` and turn an objection of the journal into a Refusal."""
     try:
         write()
     except JournalError as error:

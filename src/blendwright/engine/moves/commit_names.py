@@ -1,4 +1,4 @@
-"""What commits are called: numbers, HEAD, branches and tags; finding one, and what may be a name."""
+"""Names of commits: numbers, HEAD, branches and tags. Look-up of commits by name, and the rules for names."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 HEAD = "HEAD"
-LONGEST = 100
+MAX_NAME_CHARACTERS = 100
 
 
 def find(journal: JournalView, name: int | str) -> Commit:
-    """The commit of a number, of a tag, of a branch, or HEAD. Raises Refusal when there is none."""
+    """Return the commit with this number, tag or branch, or the commit of HEAD. Raises Refusal when no commit has
+    this name.
+    """
     if isinstance(name, str) and name.upper() == HEAD:
         return require_head(journal)
     if str(name).isascii() and str(name).isdigit():
@@ -25,9 +27,11 @@ def find(journal: JournalView, name: int | str) -> Commit:
     else:
         number = None
     if number is None:
-        named = {branch.name: branch.commit for branch in journal.branches.listed()} | dict(journal.branches.tags())
-        number = named.get(str(name))
-    cure = "See what there is: blendwright log"
+        numbers_by_name = {branch.name: branch.commit for branch in journal.branches.listed()} | dict(
+            journal.branches.tags()
+        )
+        number = numbers_by_name.get(str(name))
+    cure = "List the commits: blendwright log"
     if number is None or number >= 2**63:
         raise refusal(f"'{name}' is neither the number of a commit, nor a branch, a tag or HEAD", cure)
     try:
@@ -44,28 +48,34 @@ def require_head(journal: JournalView) -> Commit:
 
 
 def refusal(message: str, cure: str) -> Refusal:
-    """Nothing ran, and nothing will until something else is asked for."""
+    """Return a Refusal for a target that does not exist."""
     return Refusal([Finding(Fault.TARGET_NOT_FOUND, message, "", cure)])
 
 
 def find_branch(journal: JournalView, name: str) -> Branch:
-    """Raises Refusal where there is none."""
-    found = next((branch for branch in journal.branches.listed() if branch.name == name), None)
-    if found is None:
-        raise refusal(f"there is no branch {name}", "See which there are: blendwright branch")
-    return found
+    """Return the branch with this name. Raises Refusal when it does not exist."""
+    for branch in journal.branches.listed():
+        if branch.name == name:
+            return branch
+    raise refusal(f"there is no branch {name}", "List the branches: blendwright branch")
 
 
 def require_name(name: str) -> None:
-    """Raise Refusal for what cannot name a branch or a tag: it must not be taken for a commit, HEAD or an option."""
-    wrong = None
-    if not re.fullmatch(r"\w[\w./-]*", name) or unicodedata.normalize("NFC", name) != name or len(name) > LONGEST:
-        wrong = (
-            f"a name has letters, digits and . _ / -, begins with a letter, a digit or _, and is at most {LONGEST} long"
-        )
+    """Raise Refusal for an invalid name of a branch or tag. A valid name cannot be mistaken for a commit, HEAD or
+    an option.
+    """
+    rule = None
+    if (
+        not re.fullmatch(r"\w[\w./-]*", name)
+        or unicodedata.normalize("NFC", name) != name
+        or len(name) > MAX_NAME_CHARACTERS
+    ):
+        rule = f"a name has letters, digits and . _ / -, begins with a letter, a digit or _, and is at most {MAX_NAME_CHARACTERS} long"
     elif name.upper() == HEAD or name.isdigit():
-        wrong = "HEAD and numbers name commits already"
-    if wrong is not None:
+        rule = "HEAD and numbers already name commits"
+    if rule is not None:
         raise Refusal.of(
-            Fault.ARGS_INVALID, f"'{name[:LONGEST]}' cannot name a branch or a tag", f"Choose another: {wrong}."
+            Fault.ARGS_INVALID,
+            f"'{name[:MAX_NAME_CHARACTERS]}' cannot name a branch or a tag",
+            f"Choose another: {rule}.",
         )

@@ -1,7 +1,7 @@
-"""Moves through the history of a workspace: checkout, switch, undo, redo, adopt, gc. Commits stay where they are; only HEAD moves, and
-with it the branch that it is on.
+"""Moves through the history of a workspace: checkout, switch, undo, redo, adopt, gc.
 
-A scene is rebuilt and its hash compared before HEAD moves to it, so a commit that cannot be reached leaves everything as it was.
+Commits do not change; only HEAD and its branch move. A move rebuilds the scene and compares its hash before HEAD
+moves. If a commit cannot be reached, everything stays as it was.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from blendwright.values.errors import JournalError, Refusal
 from blendwright.values.faults import Fault
 
 ADOPT = "workspace.adopt"
-# What the rules know a move of HEAD by.
+# The name of a move of HEAD in policy rules.
 CHECKOUT = "history.checkout"
 
 
 class HeadMoves(Protocol):
-    """The moves that depend on where the scene is open. Each raises Refusal where it is not possible."""
+    """The moves that depend on where the scene is open. Each method raises Refusal when the move is not possible."""
 
     def move(self, kind: MoveKind, target: Commit, switch: SwitchTo | None = None) -> Moved:
-        """Make the scene of `target` the current one, and move HEAD there."""
+        """Open the scene of `target` and move HEAD there."""
         ...
 
     def undo(self, count: int = 1) -> Moved: ...
@@ -52,8 +52,11 @@ class History:
         self._moves = moves
 
     def checkout(self, to: int | str, *, take_branch: bool = False) -> Moved:
-        """Make the scene of any commit the current one. HEAD is then on the branch that was named, or on none: what is done from there on
-        leaves the branch alone that it was on, unless that one is to be taken along."""
+        """Open the scene of a commit and move HEAD there.
+
+        HEAD then is on the named branch, or on no branch, so that later work leaves the previous branch alone.
+        With `take_branch`, the present branch moves along.
+        """
         name = str(to)
         if take_branch or name.upper() == HEAD:
             return self._moves.move("checkout", find(self._journal, to))
@@ -62,9 +65,10 @@ class History:
         return self._moves.move("checkout", find(self._journal, to), SwitchTo(None))
 
     def switch(self, name: str, *, create_at: int | str | None = None) -> Moved:
-        """Go on with a branch: its scene becomes the current one. With `create_at`, with a new one from that commit on.
+        """Switch to a branch and open its scene. With `create_at`, first create the branch at that commit.
 
-        Raises Refusal where there is no such branch, or one of that name already."""
+        Raises Refusal when the branch does not exist, or already exists with `create_at`.
+        """
         if create_at is not None:
             require_name(name)
             target = find(self._journal, create_at)
@@ -78,51 +82,57 @@ class History:
         return self._moves.move("checkout", self._journal.show(branch.commit), SwitchTo(name))
 
     def create_branch(self, name: str, at: int | str = HEAD) -> Branch:
-        """A branch at a commit; HEAD stays on its own. Raises Refusal for a name that cannot be one, or is taken."""
+        """Create a branch at a commit without switching to it. Raises Refusal for an invalid or existing name."""
         return branches.create_branch(self._journal, name, at)
 
     def delete_branch(self, name: str) -> Branch:
-        """Give up a name, and no commit. Raises Refusal for the branch that HEAD is on."""
+        """Delete a branch and keep its commits. Raises Refusal for the branch that HEAD is on."""
         return branches.delete_branch(self._journal, name)
 
     def set_tag(self, name: str, at: int | str = HEAD) -> Commit:
-        """Name a commit; a tag that is there is moved. Raises Refusal for a name that cannot be one."""
+        """Set a tag to a commit and return the commit. An existing tag moves. Raises Refusal for an invalid name."""
         return branches.set_tag(self._journal, name, at)
 
     def delete_tag(self, name: str) -> Commit:
-        """Raises Refusal where there is none."""
+        """Delete a tag and return its commit. Raises Refusal when the tag does not exist."""
         return branches.delete_tag(self._journal, name)
 
     def undo(self, count: int = 1) -> Moved:
-        """Go back over the last commits of HEAD's line in one move. Raises Refusal when there are fewer."""
+        """Go back over the last `count` commits before HEAD in one move. Raises Refusal when there are fewer."""
         return self._moves.undo(count)
 
     def undo_plan(self) -> Moved:
-        """Go back over every commit of HEAD's plan in one move. Where the plan had replaced another one, that one is back.
+        """Go back over all commits of HEAD's plan in one move. If the plan had replaced another plan, restore that
+        plan.
 
-        Raises Refusal when there is no plan."""
+        Raises Refusal when there is no plan.
+        """
         return self._moves.undo_plan()
 
     def redo(self) -> Moved:
-        """Go forward over the last undo. Raises Refusal when something else has happened since."""
+        """Go forward over the last undo. Raises Refusal when other work has happened since."""
         return self._moves.redo()
 
     def adopt(self, file: Path) -> Commit | None:
-        """Take an edited .blend file in as a commit of its own; None when it is certain that it holds what HEAD has already.
+        """Commit an edited .blend file as the new scene. Return None when the file certainly has the same content
+        as HEAD.
 
-        Its hash alone is no proof of that: a file may hold what no hash covers. What ran before it does not count as done any more,
-        because the file may have lost it."""
+        An equal hash does not prove that, because a file may contain data that no hash covers. Earlier operations
+        no longer count as done, because the file may lack their results.
+        """
         return self._moves.adopt(file)
 
     def gc(self, *, redo_budget: int = REDO_BUDGET, drop_other_lines: bool = False, dry_run: bool = False) -> GcReport:
-        """Remove the checkpoints that no commit needs, or that HEAD, redo, the branches and the tags do not need."""
+        """Remove checkpoints that no commit needs. With `drop_other_lines`, also remove those that HEAD, redo,
+        branches and tags do not need.
+        """
         return self._journal.checkpoints.collect_garbage(
             redo_budget=redo_budget, drop_other_lines=drop_other_lines, dry_run=dry_run
         )
 
 
 def adoption(name: str, before: str, checkpoint: StagedCheckpoint, externals: Sequence[External]) -> NewCommit:
-    """The commit of a scene that was taken in as a whole."""
+    """Return the commit that adopts a whole scene from a file."""
     mutation = new_id()
     receipt = {
         "status": "succeeded",
@@ -144,7 +154,7 @@ def adoption(name: str, before: str, checkpoint: StagedCheckpoint, externals: Se
         hash_after=checkpoint.scene_hash,
         replayable=False,
         receipt=receipt,
-        # It may lose anything that was there.
+        # The file may lack anything that the scene had.
         audit=AuditDetails(new_id(), "destructive", mutation),
         kind="adopt",
         checkpoint=checkpoint,

@@ -1,7 +1,7 @@
-"""A plan in the place of an earlier one: where that began, what came after it, and which plan took the place of which.
+"""Replacement of an earlier plan: where that plan began, which plans followed it, and which plan replaced which.
 
-The latter is a record of the audit chain, from which `undo --plan` knows what to bring back. The moves of HEAD alone do not say it:
-whoever goes back by hand and runs something else leaves the same ones.
+An audit record stores each replacement, so that `undo --plan` can restore the replaced plan. The moves of HEAD
+alone do not show it, because a manual checkout followed by another plan makes the same moves.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count, groupby
+from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -24,22 +24,23 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation, Plan, ProgramSource
 
-# True is the last plan that changed the scene; a text is the request id of an earlier one, and what came after it is run again.
+# True means the last plan that changed the scene. A string is the request id of an earlier plan; the plans after
+# it run again.
 Instead = bool | str
-# How many plans back one is looked for.
-MOST_PLANS_BACK = 100
+# Number of plans to search back from HEAD.
+MAX_PLANS_BACK = 100
 NUMBERED = re.compile(r"(.+)\.\d+")
 
 
 class LaterPlan(NamedTuple):
-    """A plan that came after the one that is replaced: its request, and what of it changed the scene."""
+    """A plan that ran after the replaced plan, with its commits that changed the scene."""
 
     request_id: str
     commits: tuple[CommitChanges, ...]
     program: ProgramSource | None = None
 
     def again(self, request_id: str) -> Plan:
-        """The same operations in the same order, all of them or none."""
+        """Return a plan with the same operations in the same order, which succeed or roll back together."""
         operations = operations_of(self.commits, [commit.operation_id for commit in self.commits])
         return Plan(
             "operations",
@@ -55,20 +56,23 @@ class LaterPlan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplacedPlan:
-    """What a plan is to take the place of: the commit that it began with, and the plans that came after it, oldest first."""
+    """The plan to replace: the commit where it began, and the plans after it, oldest first."""
 
     base: int
     later: tuple[LaterPlan, ...] = field(default=())
 
 
 def last_plan(journal: JournalView) -> tuple[Commit, int]:
-    """The first commit of HEAD's plan, and how many it has: all in a row that are of the same request. There must be a HEAD."""
+    """Return the first commit of HEAD's plan and the number of its operations. Requires a HEAD.
+
+    The plan consists of the consecutive commits with the same request id.
+    """
     [span] = journal.plan_spans(limit=1)
     return journal.show(span.first), span.operations
 
 
 def before_last_plan(journal: JournalView) -> int | None:
-    """The commit that the last plan which changed the scene began with; None where no plan did."""
+    """Return the commit before the last plan that changed the scene, or None when no plan did."""
     last = last_change(journal)
     if last is None or last.kind != "operation":
         return None
@@ -82,7 +86,7 @@ def before_last_plan(journal: JournalView) -> int | None:
 
 
 def last_change(journal: JournalView) -> Commit | None:
-    """The newest commit on HEAD's line that changed the scene: a picture or a file that was written since is not what is replaced."""
+    """Return the newest ancestor of HEAD that changed the scene. Later pictures and written files do not count."""
     before = None
     while page := journal.log(before=before):
         for commit in page:
@@ -93,31 +97,37 @@ def last_change(journal: JournalView) -> Commit | None:
 
 
 def replaced_plan(journal: JournalView, instead: Instead, tools: Mapping[str, AnyTool]) -> ReplacedPlan | None:
-    """What is replaced; None where no plan changed the scene yet. Raises Refusal where there is no such plan before HEAD, or something
-    that came after it cannot be run again."""
+    """Return the plan to replace, or None when no plan has changed the scene yet.
+
+    Raises Refusal when no such plan precedes HEAD, or when a later operation cannot run again.
+    """
     if not isinstance(instead, str):
         base = before_last_plan(journal)
         if base is None:
             return None
         return ReplacedPlan(base)
-    spans = [span for span in journal.plan_spans(limit=MOST_PLANS_BACK) if span.request_id == instead]
+    spans = [span for span in journal.plan_spans(limit=MAX_PLANS_BACK) if span.request_id == instead]
     if spans:
         base = journal.show(spans[-1].first).parent
     else:
         base = None
     if base is None or journal.head_number is None:
         message = f"no plan '{instead[:100]}' led to this scene"
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "See which did, and their request ids: blendwright log")
-    since = journal.changes_to(journal.head_number, since=base)
-    commits = [commit for commit in since if commit.touches and commit.request_id != instead]
-    if findings := [*_not_again(commits, tools)]:
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, "List the plans with their request ids: blendwright log")
+
+    changes = journal.changes_to(journal.head_number, since=base)
+    commits = [commit for commit in changes if commit.touches and commit.request_id != instead]
+    findings = list(_not_repeatable(commits, tools))
+    if findings:
         raise Refusal(findings)
+
     by_request = groupby(commits, key=attrgetter("request_id"))
-    return ReplacedPlan(base, tuple(_later(journal, request, [*made]) for request, made in by_request))
+    later_plans = [_later_plan(journal, request_id, list(group)) for request_id, group in by_request]
+    return ReplacedPlan(base, tuple(later_plans))
 
 
 def replaced_request(journal: JournalView, instead: Instead) -> str | None:
-    """The request of the plan that is replaced; None where none is."""
+    """Return the request id of the plan to replace, or None when there is none."""
     if isinstance(instead, str) or not instead:
         return instead or None
     last = last_change(journal)
@@ -126,7 +136,7 @@ def replaced_request(journal: JournalView, instead: Instead) -> str | None:
     return last.request_id
 
 
-def _later(journal: JournalView, request_id: str, commits: Sequence[CommitChanges]) -> LaterPlan:
+def _later_plan(journal: JournalView, request_id: str, commits: Sequence[CommitChanges]) -> LaterPlan:
     stored = journal.programs.of_request(request_id)
     if not stored:
         return LaterPlan(request_id, tuple(commits))
@@ -134,65 +144,83 @@ def _later(journal: JournalView, request_id: str, commits: Sequence[CommitChange
     return LaterPlan(request_id, tuple(commits), ProgramSource(last.program, last.params, last.libraries, last.hash))
 
 
-def _not_again(commits: Sequence[CommitChanges], tools: Mapping[str, AnyTool]) -> Iterator[Finding]:
-    cure = "Go back to before it (checkout), run the plan with --instead there, and do the rest by hand."
+def _not_repeatable(commits: Sequence[CommitChanges], tools: Mapping[str, AnyTool]) -> Iterator[Finding]:
+    cure = "Check out the commit before it, run the plan with --instead there, and repeat the rest yourself."
     for commit in commits:
         tool = tools.get(commit.tool)
         if commit.kind != "operation":
-            why = "took a whole scene in"
+            why = "adopted a whole scene"
         elif tool is None or tool.version != commit.tool_version:
-            why = "was made by another version of the tool"
+            why = "used another version of the tool"
         else:
             continue
-        message = f"commit {commit.number} ({commit.tool} of request {commit.request_id}) came after it and cannot be run again: it {why}"
+        subject = f"the later commit {commit.number} ({commit.tool} of request {commit.request_id})"
+        message = f"{subject} cannot run again: it {why}"
         yield Finding(Fault.SCENE_CONFLICT, message, "", cure)
 
 
 def operations_of(
     commits: Sequence[CommitChanges], ids: Sequence[str], after: Sequence[str] = (), start: int = 0
 ) -> tuple[Operation, ...]:
-    """The calls of commits as operations of these ids, one after the other, all of them after the operations `after`."""
-    made: list[Operation] = []
+    """Return the calls of `commits` as operations with the ids `ids`, each depending on the previous one.
+
+    The first depends on the operations `after`. `start` is the position of the first operation.
+    """
+    operations: list[Operation] = []
     for position, (commit, id) in enumerate(zip(commits, ids, strict=True), start):
-        if made:
-            before = (made[-1].id,)
+        if operations:
+            depends_on = (operations[-1].id,)
         else:
-            before = tuple(after)
-        made.append(Operation(id, commit.tool, dict(commit.args), before, None, position, f"/operations/{position}"))
-    return tuple(made)
+            depends_on = tuple(after)
+        operations.append(
+            Operation(id, commit.tool, dict(commit.args), depends_on, None, position, f"/operations/{position}")
+        )
+    return tuple(operations)
 
 
 def last_from_program(journal: JournalView, text: str | None = None) -> str | None:
-    """The request of the last plan on HEAD's line that changed the scene and came from a program, or from this one; None where there is
-    none, as far back as anybody would look."""
-    for span in journal.plan_spans(limit=MOST_PLANS_BACK):
+    """Return the request id of the last plan of HEAD's history that changed the scene and came from a program.
+
+    With `text`, only plans of this program count. None if the last 100 plans contain no such plan.
+    """
+    for span in journal.plan_spans(limit=MAX_PLANS_BACK):
         stored = journal.programs.of_request(span.request_id)
         if not stored or text not in (None, stored[-1].program):
             continue
-        if any(commit.hash_before != commit.hash_after for commit in journal.commits_of(span.request_id)):
+        commits = journal.commits_of(span.request_id)
+        if any(commit.hash_before != commit.hash_after for commit in commits):
             return span.request_id
     return None
 
 
 def new_request_id(journal: JournalView, request_id: str) -> str:
-    """The id, with a number where the journal has commits under it; one that has a number already gets the next."""
+    """Return the id if the journal has no commits for it. Otherwise append the next free number, such as `.2`."""
     stem = NUMBERED.fullmatch(request_id)
     if stem is not None and journal.commits_of(stem[1]):
         request_id = stem[1]
-    numbered = (f"{request_id}.{number}" for number in count(2))
-    return next(id for id in chain([request_id], numbered) if not journal.commits_of(id))
+
+    if not journal.commits_of(request_id):
+        return request_id
+    number = 2
+    while journal.commits_of(f"{request_id}.{number}"):
+        number += 1
+    return f"{request_id}.{number}"
 
 
 def record_replacement(journal: Journal, request_id: str, replaced: Commit, base: Commit) -> None:
-    """The plan of this request is about to run at `base`, in the place of what led from there to `replaced`."""
+    """Record that the plan of this request is about to run at `base` and to replace the plan that ended at
+    `replaced`.
+    """
     details = AuditDetails(new_id(), "safe_write")
     number = str(replaced.number)
     journal.commit([NewAudit(request_id, number, REPLACE, "succeeded", replaced.hash_after, base.hash_after, details)])
 
 
 def replaced_commit(journal: JournalView, first: Commit) -> Commit | None:
-    """Where HEAD was before the plan that `first` is the first commit of took the place of another one; None where it took none's, or
-    nothing leads to that scene any more."""
+    """Return the commit of HEAD before the plan that begins with `first` replaced another plan.
+
+    None if it replaced no plan, or if garbage collection removed the scene of that commit.
+    """
     if first.parent is None:
         return None
     base = journal.show(first.parent)
@@ -202,12 +230,12 @@ def replaced_commit(journal: JournalView, first: Commit) -> Commit | None:
         request_id=first.request_id,
         scene_hash_after=first.hash_before,
     )
-    named = [str(one.record["operation_id"]) for one in records if one.sequence < first.audit_sequence]
-    if not named or not named[-1].isdecimal():
+    operation_ids = [str(entry.record["operation_id"]) for entry in records if entry.sequence < first.audit_sequence]
+    if not operation_ids or not operation_ids[-1].isdecimal():
         return None
-    number = int(named[-1])
+    number = int(operation_ids[-1])
     try:
         journal.checkpoints.route(number)
     except JournalError:
-        return None  # `gc --drop-other-lines` gave it up
+        return None  # `gc --drop-other-lines` removed it
     return journal.show(number)

@@ -1,6 +1,7 @@
-"""Moves of HEAD for a scene in a worker process: every move rebuilds the target's scene and compares its hash before HEAD moves.
+"""Moves of HEAD for a scene in a worker process.
 
-A commit that cannot be reached therefore leaves everything as it was.
+Every move rebuilds the target's scene and compares its hash before HEAD moves. If a commit cannot be reached,
+everything stays as it was.
 """
 
 from __future__ import annotations
@@ -26,28 +27,32 @@ from blendwright.wire.remote_scene import RemoteScene
 
 
 class SceneMoves:
-    """Not thread-safe: one caller at a time."""
+    """The moves of HEAD with a worker process. Not thread-safe: one caller at a time."""
 
     def __init__(self, journal: Journal, scene: ProcessScene) -> None:
         self._journal = journal
         self._scene = scene
 
     def undo(self, count: int = 1) -> Moved:
-        """Back over the last commits of HEAD's line, in one move. Raises Refusal when there are not so many."""
+        """Go back over the last `count` commits before HEAD in one move. Raises Refusal when there are fewer."""
         path = self._journal.log(limit=count + 1)
         if len(path) <= count:
-            most = max(len(path) - 1, 0)
-            only = f"there {'is' if most == 1 else 'are'} only {most} commit{'' if most == 1 else 's'} to undo"
-            if most:
-                message = only
-            else:
+            undoable = max(len(path) - 1, 0)
+            if undoable == 0:
                 message = "there is nothing to undo"
-            raise refusal(message, "See what there is: blendwright log")
+            elif undoable == 1:
+                message = "there is only 1 commit to undo"
+            else:
+                message = f"there are only {undoable} commits to undo"
+            raise refusal(message, "List the commits: blendwright log")
         return self.move("undo", path[-1])
 
     def undo_plan(self) -> Moved:
-        """Back over all that HEAD's plan did, in one move: every commit of the same request. Where it had taken the place of another plan,
-        that one is there again. Raises Refusal when there is none."""
+        """Go back over all commits of HEAD's plan in one move. If the plan had replaced another plan, restore that
+        plan.
+
+        Raises Refusal when there is no plan.
+        """
         require_head(self._journal)
         first, count = last_plan(self._journal)
         replaced = replaced_commit(self._journal, first)
@@ -56,20 +61,21 @@ class SceneMoves:
         return replace(self.move("undo", replaced), brought_back=True)
 
     def redo(self) -> Moved:
-        """Forward over the last undo. Raises Refusal when something else has happened since."""
+        """Go forward over the last undo. Raises Refusal when other work has happened since."""
         target = self._journal.redo_target()
         if target is None:
             raise refusal(
-                "there is nothing to redo: the last thing that happened is not an undo",
-                "Go to any commit with `blendwright checkout N`; `blendwright log --moves` shows where HEAD has been.",
+                "there is nothing to redo: the last change is not an undo",
+                "Go to any commit with `blendwright checkout N`; `blendwright log --moves` shows the earlier positions of HEAD.",
             )
         return self.move("redo", self._journal.show(target))
 
     def adopt(self, file: Path) -> Commit | None:
-        """Take an edited .blend file in as a commit of its own; None when it is certain that it holds what HEAD has already.
+        """Commit an edited .blend file as the new scene. Return None when the file certainly has the same content
+        as HEAD.
 
-        Its hash alone is no proof of that: a file may hold what no hash covers. Whatever ran before it is not taken for done any
-        more, since the file may have lost it.
+        An equal hash does not prove that, because a file may contain data that no hash covers. Earlier operations
+        no longer count as done, because the file may lack their results.
         """
         if not file.is_file():
             raise refusal(f"there is no file {file}", "Check the path.")
@@ -82,19 +88,19 @@ class SceneMoves:
             if opened.hash == before and self._is_head_scene(worker, opened.file):
                 self._scene.adopt_worker(worker, 0.0)
                 return None
-            # What was opened, not the file that was named: that one may have been replaced meanwhile.
+            # Stage the opened copy and not the named file, which may have changed meanwhile.
             crash_points.reach("adopt.opened")
             checkpoint = self._journal.checkpoints.stage(opened.file, opened.hash)
             crash_points.reach("adopt.staged")
             self._journal.commit([adoption(file.name, before, checkpoint, opened.externals)])
             crash_points.reach("adopt.committed")
         except BaseException:
-            # An interruption may come behind the commit: then HEAD is elsewhere already.
+            # An interruption may come after the commit, when HEAD has already moved.
             worker.abandon()
             self._scene.follow_head()
             raise
         if self._scene.allow_externals():
-            # Only a worker that starts now may read them.
+            # Only a new worker may read the external files.
             worker.abandon()
             self._scene.follow_head()
         else:
@@ -102,11 +108,16 @@ class SceneMoves:
         return require_head(self._journal)
 
     def _is_head_scene(self, worker: RemoteScene, opened: Path) -> bool:
-        """Whether a file, which the worker has opened, is HEAD's scene. If so, the worker has that one, else it has the file again.
+        """Return True if the opened file has the content of HEAD's scene. The worker then holds HEAD's scene,
+        otherwise the file again.
 
-        Both are compared as Blender writes what it has just opened: what it was told and what it read it writes differently."""
+        Blender saves a scene that it has just read differently from a scene in memory. So both scenes are saved
+        after opening them.
+        """
         scratch = worker.require_process().scratch
-        adopted, theirs, ours = (scratch / name for name in ("adopted.blend", "theirs.blend", "ours.blend"))
+        adopted = scratch / "adopted.blend"
+        theirs = scratch / "theirs.blend"
+        ours = scratch / "ours.blend"
         copy_scene(opened, adopted)
         worker.save(theirs.name)
         rebuild_commit(worker, self._journal, require_head(self._journal).number)
@@ -122,6 +133,9 @@ class SceneMoves:
         return same
 
     def move(self, kind: MoveKind, target: Commit, switch: SwitchTo | None = None) -> Moved:
+        """Open the scene of `target` and move HEAD there. Raises an error and leaves HEAD unchanged if the rebuild
+        fails.
+        """
         origin = require_head(self._journal).number
         if switch is not None and target.number == origin:
             self._journal.move_head(kind, origin, switch)
@@ -134,7 +148,8 @@ class SceneMoves:
             self._journal.move_head(kind, target.number, switch)
             crash_points.reach("move.moved")
         except BaseException:
-            # The next need for the scene rebuilds what HEAD still is, or is already, where an interruption came behind its move.
+            # The next use of the scene rebuilds HEAD, which has already moved if the interruption came after the
+            # move.
             worker.abandon()
             self._scene.follow_head()
             raise

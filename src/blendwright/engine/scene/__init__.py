@@ -1,1 +1,1 @@
-"""The current scene: the worker that holds it, rebuilds, checkpoints and comparison."""
+"""The current scene: its worker, rebuilds, checkpoints, comparison and external files."""

@@ -1,8 +1,8 @@
-"""Checkpoints of a long session, made beside it: a Blender that follows the commits saves the scene whenever redo gets long.
+"""Checkpoints of a long session: a second Blender follows the commits and saves the scene when redo becomes long.
 
-So a rebuild, after a failure or for a preview, costs the same after a hundred thousand commits as after a hundred. No run waits for any
-of this: the Blender that follows has a low priority, and the only thing done between two commits is one row of the journal. Such
-a checkpoint is a convenience: whatever goes wrong with one is told to observers, and nothing else follows from it.
+A rebuild therefore costs the same after a hundred thousand commits as after a hundred. No run waits for a
+background checkpoint: the second Blender has a low priority, and the session only writes one journal row between
+two commits. If a checkpoint fails, the session notifies its observer and continues.
 """
 
 from __future__ import annotations
@@ -27,16 +27,18 @@ from blendwright.values.events import Observer, Remark, silent
 from blendwright.wire.remote_scene import RemoteScene
 from blendwright.wire.worker_port import ReadableFile, WorkerPool
 
-# Less redo than this is never worth a checkpoint: a hundred small operations take about as long.
-LEAST_MS = 50.0
-# Of what saving takes: opening a checkpoint takes as long, so redo lengthens a rebuild by half of it at most.
-SHARE_OF_SAVING = 0.5
-# Checkpoints of a session that are thinned out stay for so many more: whoever reads the journal meanwhile may be about to open one.
-NEWEST = 2
-# Scenes of the session are not further than this many commits from a checkpoint; as far as `gc` keeps them.
-MOST_COMMITS_BETWEEN = 5000
+# Milliseconds of redo below which no checkpoint is worth its cost. A hundred small operations take about this
+# time.
+MIN_REDO_MS = 50.0
+# Redo that is worth a checkpoint, as a share of the saving time. Opening takes as long as saving, so redo
+# lengthens a rebuild by half at most.
+MIN_SHARE_OF_SAVING = 0.5
+# The newest checkpoints are never thinned out, because a reader of the journal may be about to open one.
+UNTHINNED_CHECKPOINTS = 2
+# Commits between two checkpoints after thinning, the same limit as that of `gc`.
+MAX_COMMITS_BETWEEN = 5000
 NEVER = float("inf")
-# Of 19: behind everything that a person waits for, and not behind what is itself to run behind everything else.
+# A nice value out of 19: lower priority than anything a person waits for, but not the lowest.
 LOW_PRIORITY = 15
 
 
@@ -49,7 +51,9 @@ class _SavedScene:
 
 
 class BackgroundCheckpoints:
-    """Follows one session. Everything but `_save`, which has a thread of its own, is called by whoever writes the journal."""
+    """The background checkpoints of one session. The writer of the journal calls every method except `_save`,
+    which runs in its own thread.
+    """
 
     def __init__(
         self, pool: WorkerPool, journal: Journal, workspace: Path, catalogue: str, *, observe: Observer = silent
@@ -59,30 +63,32 @@ class BackgroundCheckpoints:
         self._workspace = workspace
         self._catalogue = catalogue
         self._observe = observe
-        self._worth_ms = LEAST_MS
+        self._min_redo_ms = MIN_REDO_MS
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="blendwright-checkpoint")
         self._underway: Future[_SavedScene | Mismatch] | None = None
-        self._made: list[Checkpoint] = []
+        self._checkpoints: list[Checkpoint] = []
         self._readable: Sequence[ReadableFile] = ()
-        self.due_ms = LEAST_MS
-        """From so much redo on `advance` has something to do."""
+        self.due_ms = MIN_REDO_MS
+        """Milliseconds of redo from which `advance` has work to do."""
         self.disagreed = False
-        """Whether redo led elsewhere here: only the session's own worker can tell then what the scene is."""
-        # Of the thread: who follows, where it is, and what it may read.
+        """True when redo led to another scene. Only the session's own worker then holds the right scene."""
+        # Used only by the thread: the following worker, the commit that it holds, and the files that it may read.
         self._worker: RemoteScene | None = None
-        self._at: int | None = None
+        self._followed_commit: int | None = None
         self._worker_reads: Sequence[ReadableFile] = ()
 
     def allow(self, readable: Sequence[ReadableFile]) -> None:
-        """What workers may read from now on; one that was started before is not followed with any further."""
+        """Set the external files that workers may read. The present worker is replaced before the next checkpoint."""
         self._readable = tuple(readable)
 
     def advance(self, redo_ms: float) -> float:
-        """Record the checkpoint that is ready, and begin the next one where it is worth it; returns how much redo is left."""
+        """Record a finished checkpoint and begin the next one if it is worth its cost. Return the remaining redo
+        in milliseconds.
+        """
         redo_ms = self.record(redo_ms)
-        if self._underway is None and redo_ms > self._worth_ms:
+        if self._underway is None and redo_ms > self._min_redo_ms:
             head = self._journal.head
-            # A plan that is kept whole or not at all may be taken back yet.
+            # The journal may still roll back an all-or-nothing plan.
             if head is not None and self._journal.recovery.open_boundary() is None:
                 self.due_ms = NEVER
                 self._underway = self._thread.submit(self._save, head, redo_ms, self._readable)
@@ -90,12 +96,12 @@ class BackgroundCheckpoints:
         return redo_ms
 
     def record(self, redo_ms: float) -> float:
-        """Give the journal the checkpoint that is ready, if one is; returns how much redo is left."""
+        """Add a finished checkpoint to the journal. Return the remaining redo in milliseconds."""
         underway = self._underway
         if underway is None or not underway.done():
             return redo_ms
         self._underway = None
-        # Whatever it was: nothing of the session depends on it.
+        # Report any error; the session does not depend on the checkpoint.
         error = underway.exception()
         if error is not None:
             return self._put_off(f"{type(error).__name__}: {error}", redo_ms)
@@ -104,49 +110,56 @@ class BackgroundCheckpoints:
             self.disagreed = True
             return self._put_off(f"{saved.reason()}: expected {saved.expected}, found {saved.found}", redo_ms)
         crash_points.reach("background.before_row")
-        superfluous = self._superfluous(saved.commit.generation)
+        superseded = self._superseded(saved.commit.generation)
         try:
-            made = self._journal.checkpoints.add(saved.staged, saved.commit.number, instead_of=superfluous)
+            checkpoint = self._journal.checkpoints.add(saved.staged, saved.commit.number, instead_of=superseded)
         except BlendwrightError as refused:
             return self._put_off(refused.message, redo_ms)
         crash_points.reach("background.recorded")
-        self._made = [*(one for one in self._made if one != superfluous), made]
-        self._worth_ms = self.due_ms = max(LEAST_MS, saved.save_ms * SHARE_OF_SAVING)
+        self._checkpoints = [earlier for earlier in self._checkpoints if earlier != superseded]
+        self._checkpoints.append(checkpoint)
+        self._min_redo_ms = self.due_ms = max(MIN_REDO_MS, saved.save_ms * MIN_SHARE_OF_SAVING)
         return max(0.0, redo_ms - saved.redo_ms)
 
     def _put_off(self, why: str, redo_ms: float) -> float:
-        """Not before there is twice as much to redo; never, where following led elsewhere."""
-        self._worth_ms = self.due_ms = NEVER if self.disagreed else max(self._worth_ms, redo_ms) * 2
-        self._observe(Remark(f"no checkpoint was made in the background: {why}"))
+        """Report the reason and wait for twice as much redo. After a disagreement, make no more checkpoints."""
+        if self.disagreed:
+            self._min_redo_ms = NEVER
+        else:
+            self._min_redo_ms = max(self._min_redo_ms, redo_ms) * 2
+        self.due_ms = self._min_redo_ms
+        self._observe(Remark(f"the background checkpoint failed: {why}"))
         return redo_ms
 
     def wait(self) -> None:
-        """Until the checkpoint that is under way is ready, for those who have time."""
+        """Wait until the running checkpoint is ready."""
         if self._underway is not None:
             self._underway.exception()
 
     def close(self) -> None:
-        """Begin nothing any more; what is under way ends with the pool, whose workers are gone then."""
+        """Begin no more checkpoints. A running checkpoint ends with the worker pool."""
         self._thread.shutdown(wait=False)
 
     def join(self) -> None:
-        """After the pool was closed: wait for the end of the thread, so that nothing is written behind the session's back."""
+        """Wait for the end of the thread, so that it writes nothing after the session. Call this after closing the
+        pool.
+        """
         self._thread.shutdown(wait=True)
 
     def _become_due(self, underway: Future[_SavedScene | Mismatch]) -> None:
         self.due_ms = 0.0
 
-    def _superfluous(self, generation: int) -> Checkpoint | None:
-        """Of the checkpoints that were made here the one that nobody needs once there is another at this generation."""
-        if len(self._made) <= NEWEST:
+    def _superseded(self, generation: int) -> Checkpoint | None:
+        """Return the background checkpoint that a new one at this generation makes unnecessary, or None."""
+        if len(self._checkpoints) <= UNTHINNED_CHECKPOINTS:
             return None
-        candidate = self._made[-NEWEST - 1]
-        if len(self._made) > NEWEST + 1:
-            before = self._made[-NEWEST - 2].generation
+        candidate = self._checkpoints[-UNTHINNED_CHECKPOINTS - 1]
+        if len(self._checkpoints) > UNTHINNED_CHECKPOINTS + 1:
+            before = self._checkpoints[-UNTHINNED_CHECKPOINTS - 2].generation
         else:
             before = 0
-        following = self._made[-NEWEST].generation
-        if not before < candidate.generation < following < generation or following - before > MOST_COMMITS_BETWEEN:
+        following = self._checkpoints[-UNTHINNED_CHECKPOINTS].generation
+        if not before < candidate.generation < following < generation or following - before > MAX_COMMITS_BETWEEN:
             return None
         return candidate
 
@@ -173,7 +186,7 @@ class BackgroundCheckpoints:
         return _SavedScene(target, staged, redo_ms, save_ms)
 
     def _follow(self, journal: JournalView, target: Commit, readable: Sequence[ReadableFile]) -> RemoteScene | Mismatch:
-        """The Blender that follows, with the scene of the commit in it, or where it came to another one."""
+        """Return the following worker with the scene of the commit, or the mismatch if it reached another scene."""
         worker = self._worker
         if worker is None or not worker.alive or self._worker_reads != readable:
             self._drop_worker()
@@ -181,29 +194,32 @@ class BackgroundCheckpoints:
             self._pool.warm()
             self._worker_reads = readable
             _lower_priority(worker)
-        if self._at is None:
+        if self._followed_commit is None:
             steps = None
         else:
-            steps = journal.checkpoints.steps_between(self._at, target.number)
-        self._at = None
+            steps = journal.checkpoints.steps_between(self._followed_commit, target.number)
+        self._followed_commit = None
         if steps is None:
             mismatch = rebuild(worker, journal, target).mismatch
         else:
-            found = (mismatch for _, mismatch in redo_in_batches(worker, steps) if mismatch is not None)
-            mismatch = next(found, None)
+            mismatch = None
+            for _, batch_mismatch in redo_in_batches(worker, steps):
+                if batch_mismatch is not None:
+                    mismatch = batch_mismatch
+                    break
         if mismatch is not None:
             return mismatch
-        self._at = target.number
+        self._followed_commit = target.number
         return worker
 
     def _drop_worker(self) -> None:
         if self._worker is not None:
             self._worker.abandon()
-        self._worker = self._at = None
+        self._worker = self._followed_commit = None
 
 
 def _lower_priority(worker: RemoteScene) -> None:
-    """Let it run only when nobody else wants to; where the system has no such thing, it runs like the others."""
+    """Lower the priority of the worker's threads. Does nothing on systems without thread priorities."""
     if worker.process is None:
         return
     with contextlib.suppress(OSError):

@@ -1,9 +1,9 @@
 """The difference of two scenes, property by property, from full snapshots of both.
 
-What a snapshot shows is compared value by value; what it only fingerprints (the content of a mesh, a node tree) shows as a changed
-fingerprint, and so does every datablock that it does not list (an image, an action, a text). What is still not known is not passed over:
-`unseen` says that the scenes differ in something else.
-Where both scenes can be read, the snapshots are completed by the settings of modifiers first.
+The comparison covers every value in a snapshot. Parts that a snapshot only fingerprints, such as a mesh or a node
+tree, and datablocks that it does not list, such as an image, show as a changed fingerprint. `unseen` reports that
+the scenes differ in something else. If both scenes can be read, the caller first completes the snapshots with the
+settings of modifiers.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ LISTS = ("objects", "materials", "cameras", "lights", "node_groups")
 SETTINGS = ("scene", "world", "render")
 CURRENT_SCENE = ("settings", "scene")
 PAGE = 1000
-# Follows from other properties, its own and those of others: whoever is used by one more has not changed. A modifier's targets are
-# settings of it, which are compared themselves.
+# Properties that follow from other properties of this or other datablocks: an additional user does not change a
+# datablock. The targets of a modifier are also settings, which are compared themselves.
 DERIVED = frozenset({"users", "data_users", "used_by", "children", "equal_to", "dimensions", "transform.matrix_world"})
-TARGETS = ("modifiers.", ".targets")
-# Their data have a list of their own, which says more.
-LISTED_ELSEWHERE = frozenset({"LIGHT", "CAMERA"})
+TARGETS_AFFIXES = ("modifiers.", ".targets")
+# Types whose data have a list of their own with more detail.
+TYPES_WITH_LISTS = frozenset({"LIGHT", "CAMERA"})
 ORDER = ".order"
 
 NOTHING: Mapping[str, str] = {}
@@ -44,7 +44,7 @@ class SceneSnapshot:
 
 
 def take_snapshot(worker: RemoteScene) -> SceneSnapshot:
-    """The worker's scene."""
+    """Return a snapshot of the worker's scene."""
     entries: dict[Key, Properties] = {}
     scene_hash = ""
     for page in snapshot_pages(worker):
@@ -58,38 +58,48 @@ def take_snapshot(worker: RemoteScene) -> SceneSnapshot:
             if page[kind] is not None:
                 entries["settings", kind] = _flat(page[kind])
     for kind, name, digest in worker.unlisted():
-        current = kind == "scenes" and name == entries[CURRENT_SCENE]["name"]
-        entries.setdefault(CURRENT_SCENE if current else (kind, name), {})["fingerprint"] = digest
+        if kind == "scenes" and name == entries[CURRENT_SCENE]["name"]:
+            key = CURRENT_SCENE
+        else:
+            key = (kind, name)
+        entries.setdefault(key, {})["fingerprint"] = digest
     return SceneSnapshot(scene_hash, entries)
 
 
 def compare(before: SceneSnapshot, after: SceneSnapshot, renamed: Mapping[str, str] = NOTHING) -> Difference:
-    """`renamed` are objects that are known to have been renamed, by their old names; more are found by what they are."""
+    """Return the difference of two scenes.
+
+    `renamed` maps old to new names of objects whose renaming is known. Other renamed objects are recognized by
+    their data.
+    """
     renames = find_renames(before.entries, after.entries, renamed)
-    old, new = under_new_names(before.entries, after.entries, renames), after.entries
+    old = under_new_names(before.entries, after.entries, renames)
+    new = after.entries
     created = tuple(Entry(*key) for key in sorted(new.keys() - old.keys()))
     removed = tuple(Entry(*key) for key in sorted(old.keys() - new.keys()))
     changed: list[Changed] = []
     if renames:
-        named = {key for key, properties in old.items() if before.entries.get(key) != properties}
+        renamed_keys = {key for key, properties in old.items() if before.entries.get(key) != properties}
     else:
-        named = ()
+        renamed_keys = ()
     for key in sorted(old.keys() & new.keys()):
         properties = tuple(_changes(old[key], new[key]))
-        # A fingerprint covers names, its own and those that it refers to.
-        only_names = key in named and [change.property for change in properties] == ["fingerprint"]
+        # A fingerprint covers the name of a datablock and the names that it refers to.
+        only_names = key in renamed_keys and [change.property for change in properties] == ["fingerprint"]
         if properties and not only_names:
             changed.append(Changed(*key, properties))
     if any(entry.name == "render" for entry in changed if entry.kind == "settings"):
-        # They are properties of the scene, whose fingerprint says nothing more then.
+        # The render settings belong to the scene, whose changed fingerprint then says nothing more.
         changed = [entry for entry in changed if (entry.kind, entry.name) != CURRENT_SCENE]
-    names = tuple(Renamed(kind, name, now) for (kind, name), now in sorted(renames.items()))
-    seen = bool(created or removed or changed or names)
-    return Difference(created, tuple(changed), removed, not seen and before.hash != after.hash, names)
+
+    renamed_entries = tuple(Renamed(kind, name, new_name) for (kind, name), new_name in sorted(renames.items()))
+    is_visible = bool(created or removed or changed or renamed_entries)
+    unseen = not is_visible and before.hash != after.hash
+    return Difference(created, tuple(changed), removed, unseen, renamed_entries)
 
 
 def snapshot_pages(worker: RemoteScene) -> Iterator[dict[str, Any]]:
-    """Every page of a snapshot of the worker's scene. Raises RebuildFailed where none can be taken."""
+    """Yield every page of a snapshot of the worker's scene. Raises RebuildFailed when the snapshot fails."""
     offset: int | None = 0
     while offset is not None:
         page = _page(worker, offset)
@@ -98,7 +108,7 @@ def snapshot_pages(worker: RemoteScene) -> Iterator[dict[str, Any]]:
 
 
 def collections_of(page: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The collections of a page, with those inside of others."""
+    """Yield the collections of a page, including nested collections."""
     return _collections(page["collections"]["items"])
 
 
@@ -107,25 +117,33 @@ def _page(worker: RemoteScene, offset: int) -> dict[str, Any]:
     request = StepRequest(tool=TakeSnapshot.name, version=TakeSnapshot.version, args=args)
     answer = worker.step(request, deadline=HANG_SECONDS)
     if not answer["ok"] or answer["result"] is None:
-        raise RebuildFailed(f"no snapshot of the scene could be taken: {answer['message']}")
+        raise RebuildFailed(f"the snapshot of the scene failed: {answer['message']}")
     return answer["result"]
 
 
 def _changes(old: Properties, new: Properties) -> Iterator[PropertyChange]:
-    names = [name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name)]
-    names = [name for name in names if not (name.endswith(ORDER) and _other_members(old.get(name), new.get(name)))]
-    # A list that was or became empty: its members tell it.
-    names = [name for name in names if name + ORDER not in old.keys() | new.keys()]
-    if new.get("type") in LISTED_ELSEWHERE:
-        names = [name for name in names if name != "data_fingerprint"]
-    # The fingerprint of the whole says nothing where the part is known.
-    if len(names) > 1:
-        names = [name for name in names if name != "fingerprint"]
-    return (PropertyChange(name, old.get(name), new.get(name)) for name in names)
+    all_names = old.keys() | new.keys()
+    names: list[str] = []
+    for name in sorted(all_names):
+        if old.get(name) == new.get(name):
+            continue
+        if name.endswith(ORDER) and _members_differ(old.get(name), new.get(name)):
+            continue
+        if name + ORDER in all_names:
+            continue  # a list that was or became empty; its members show the change
+        if name == "data_fingerprint" and new.get("type") in TYPES_WITH_LISTS:
+            continue
+        names.append(name)
+
+    # The fingerprint of the whole says nothing more when a changed part is known.
+    if len(names) > 1 and "fingerprint" in names:
+        names.remove("fingerprint")
+    for name in names:
+        yield PropertyChange(name, old.get(name), new.get(name))
 
 
-def _other_members(old: list[str] | None, new: list[str] | None) -> bool:
-    """Whether more than the order differs, which then shows by the members themselves."""
+def _members_differ(old: list[str] | None, new: list[str] | None) -> bool:
+    """Return True when more than the order differs. The members then show the change."""
     return sorted(old or ()) != sorted(new or ())
 
 
@@ -134,49 +152,53 @@ def _without_name(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _collections(trees: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The nodes of the trees. How many objects one holds follows from the objects, which name their collections."""
+    """Yield the collections of the trees, without their number of objects, which follows from the objects."""
     for tree in trees:
         yield {key: value for key, value in tree.items() if key not in ("children", "objects")}
         yield from _collections(tree["children"])
 
 
 def _flat(value: Any, path: str = "") -> Properties:
-    """Values by dotted path. Vectors and plain lists are one value; entries of a list that have names stand under them."""
+    """Return the values by dotted path. A vector or plain list is one value; named entries of a list get paths of
+    their own.
+    """
     if isinstance(value, dict):
-        parts = cast("dict[str, Any]", value)
-        inner = {f"{path}.{key}" if path else key: part for key, part in parts.items()}
-        return {
-            name: leaf
-            for place, part in inner.items()
-            if not _is_derived(place)
-            for name, leaf in _flat(part, place).items()
-        }
+        flat: Properties = {}
+        for key, part in cast("dict[str, Any]", value).items():
+            if path:
+                part_path = f"{path}.{key}"
+            else:
+                part_path = key
+            if not _is_derived(part_path):
+                flat |= _flat(part, part_path)
+        return flat
+
     if isinstance(value, list) and value and isinstance(value[0], dict):
         # Sockets may share a name; their identifiers differ.
         items = {str(item.get("identifier", item["name"])): item for item in cast("list[dict[str, Any]]", value)}
-        flat: Properties = {path + ORDER: list(items)}
+        flat = {path + ORDER: list(items)}
         for name, item in items.items():
             flat |= _flat(_without_name(item), f"{path}.{name}")
         return flat
     return {path: value}
 
 
-def _is_derived(place: str) -> bool:
-    first, last = TARGETS
-    return place in DERIVED or (place.startswith(first) and place.endswith(last))
+def _is_derived(path: str) -> bool:
+    prefix, suffix = TARGETS_AFFIXES
+    return path in DERIVED or (path.startswith(prefix) and path.endswith(suffix))
 
 
 OBJECTS = "objects"
-# Objects whose modifiers are inspected.
-MOST_INSPECTED = 200
-# An answer stays within bounds whatever the scenes; what is left out is counted.
-MOST_ENTRIES = 500
-MOST_PROPERTIES = 100
+# Objects of one comparison whose modifiers are inspected.
+MAX_INSPECTED_OBJECTS = 200
+# Entries of each list in an answer, and properties of each entry. The answer counts what it omits.
+MAX_ENTRIES = 500
+MAX_PROPERTIES = 100
 
 
 def objects_to_inspect(before: SceneSnapshot, after: SceneSnapshot) -> list[str]:
-    """Objects of both scenes that differ and have modifiers, whose settings may be what differs."""
-    return list(_differing(before.entries, after.entries))[:MOST_INSPECTED]
+    """Return the names of objects in both scenes that differ and have modifiers, whose settings may differ."""
+    return list(_differing(before.entries, after.entries))[:MAX_INSPECTED_OBJECTS]
 
 
 def _differing(old: Mapping[Key, Properties], new: Mapping[Key, Properties]) -> Iterator[str]:
@@ -187,7 +209,9 @@ def _differing(old: Mapping[Key, Properties], new: Mapping[Key, Properties]) -> 
 
 
 def with_modifier_settings(snapshot: SceneSnapshot, names: Sequence[str], worker: RemoteScene) -> SceneSnapshot:
-    """The worker must hold the scene that the snapshot was taken of."""
+    """Return the snapshot with the modifier settings of these objects. The worker must hold the scene of the
+    snapshot.
+    """
     entries = dict(snapshot.entries)
     for name in names:
         entries[OBJECTS, name] = entries[OBJECTS, name] | dict(_modifier_settings(_inspect(worker, name)))
@@ -206,11 +230,12 @@ def _inspect(worker: RemoteScene, name: str) -> Mapping[str, Any]:
     request = StepRequest(tool=Inspect.name, version=Inspect.version, args=args)
     answer = worker.step(request, deadline=HANG_SECONDS)
     if not answer["ok"] or answer["result"] is None:
-        raise RebuildFailed(f"the object '{name}' could not be inspected: {answer['message']}")
+        raise RebuildFailed(f"inspecting the object '{name}' failed: {answer['message']}")
     return answer["result"]
 
 
 def limit_difference(difference: Difference) -> LimitedDifference:
+    """Return the difference with limited lists, and the full number of entries of each list."""
     totals = {
         "created": len(difference.created),
         "changed": len(difference.changed),
@@ -218,13 +243,13 @@ def limit_difference(difference: Difference) -> LimitedDifference:
         "renamed": len(difference.renamed),
     }
     changed = tuple(
-        replace(entry, properties=entry.properties[:MOST_PROPERTIES]) for entry in difference.changed[:MOST_ENTRIES]
+        replace(entry, properties=entry.properties[:MAX_PROPERTIES]) for entry in difference.changed[:MAX_ENTRIES]
     )
     cut = replace(
         difference,
-        created=difference.created[:MOST_ENTRIES],
+        created=difference.created[:MAX_ENTRIES],
         changed=changed,
-        removed=difference.removed[:MOST_ENTRIES],
-        renamed=difference.renamed[:MOST_ENTRIES],
+        removed=difference.removed[:MAX_ENTRIES],
+        renamed=difference.renamed[:MAX_ENTRIES],
     )
     return LimitedDifference(cut, totals)

@@ -1,7 +1,9 @@
-"""The external files that an opened .blend file refers to: recorded once, made absolute, readable for Blender inside allowed roots only.
+"""The external files that an opened .blend file refers to: recorded once, made absolute, and readable for Blender
+inside allowed roots only.
 
-A scene can name any file. So nothing outside the roots is opened, hashed or made readable; it is recorded as such.
-A hostile scene calls any file its picture: only files whose names end as befits whoever refers to them are read.
+A scene can name any file, for example a password file as an image. Therefore Blendwright does not open, hash or
+share files outside the roots, and records them as such. It also reads a file only if its suffix suits the
+datablocks that refer to it.
 """
 
 from __future__ import annotations
@@ -54,28 +56,29 @@ BY_KIND = {
     "cache_files": CACHES,
     "libraries": BLEND_FILES,
 }
-# Strips, simulations and nodes name files of several kinds; code and settings are among none of them.
+# Suffixes for strips, simulations and nodes, which refer to files of several kinds. Code and settings are not
+# among them.
 ANY = PICTURES | FILMS | SOUNDS | FONTS | VOLUMES | CACHES | SHAPES | LIGHTS
 
 
 def fits_its_users(path: Path, used_by: tuple[str, ...]) -> bool:
-    """Whether a file can be what one of those who refer to it takes it for."""
+    """Return True when the file's suffix suits at least one datablock that refers to it."""
     return any(path.suffix.lower() in BY_KIND.get(user.partition("/")[0], ANY) for user in used_by or ("",))
 
 
 State = Literal["present", "missing", "outside_roots", "withheld", "not_a_file", "changed"]
 
-# Each file is a rule of a worker's confinement, and an argument of its command line.
-MOST_READABLE = 1000
-# Bytes of all files of a scene together: some seconds' worth.
-MOST_HASHED = 2 << 30
+# Readable files of a worker. Each is a rule of its confinement and an argument of its command line.
+MAX_READABLE_FILES = 1000
+# Hashed bytes of all files of a scene together, which take some seconds.
+MAX_HASHED_BYTES = 2 << 30
 LIBRARIES = "libraries"
 TILES = re.compile("<UDIM>|<UVTILE>")
 
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """One file: where it lies, what it was when it was recorded, and which datablocks refer to it."""
+    """One external file: its path, its state when it was recorded, and the datablocks that refer to it."""
 
     path: str
     state: State
@@ -83,9 +86,9 @@ class External:
     sha256: str | None
     used_by: tuple[str, ...]
     followed: bool = False
-    """Whether a call has named this library itself: only then it is opened."""
+    """True when a call has named this library itself. Blendwright opens only such libraries."""
     relative: str = ""
-    """The path to it from the folder of a window's file, where it lies below: such paths stay relative."""
+    """The path relative to the folder of a window's file, for files below that folder. Such paths stay relative."""
 
     @property
     def linked(self) -> bool:
@@ -94,18 +97,21 @@ class External:
     @classmethod
     def of_json(cls, entry: Mapping[str, Any]) -> External:
         used_by = tuple(entry["used_by"])
-        followed, relative = entry.get("followed", False), entry.get("relative", "")
+        followed = entry.get("followed", False)
+        relative = entry.get("relative", "")
         return cls(entry["path"], entry["state"], entry["size"], entry["sha256"], used_by, followed, relative)
 
     def to_json(self) -> dict[str, Any]:
-        known = asdict(self) | {"used_by": list(self.used_by)}
-        # Few have them.
-        return {name: value for name, value in known.items() if value or name not in ("followed", "relative")}
+        fields = asdict(self) | {"used_by": list(self.used_by)}
+        # Leave out these fields when they are empty, because few files have them.
+        return {name: value for name, value in fields.items() if value or name not in ("followed", "relative")}
 
 
 @dataclass(slots=True)
 class HashBudget:
-    """How many bytes are still hashed: a scene can name files without end, in number and in size. Of the rest only the size is recorded."""
+    """The number of bytes that may still be hashed. A scene can name any number of large files; beyond the budget
+    only the size is recorded.
+    """
 
     left: int
 
@@ -114,8 +120,11 @@ class HashBudget:
             return None
         self.left -= size
         digest = hashlib.sha256()
-        # Not further than it is long: somebody may be writing on.
-        while size and (chunk := opened.read(min(CHUNK, size))):
+        # Read no more than the recorded size, because another program may be appending to the file.
+        while size:
+            chunk = opened.read(min(CHUNK, size))
+            if not chunk:
+                break
             digest.update(chunk)
             size -= len(chunk)
         return digest.hexdigest()
@@ -123,7 +132,7 @@ class HashBudget:
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """A file that is now a worker's scene; `file` is the copy to keep of it."""
+    """A file that is now a worker's scene. `file` is the copy to keep."""
 
     hash: str
     file: Path
@@ -131,26 +140,30 @@ class OpenedFile:
 
 
 class Externals:
-    """What may be read: files whose nearest root is allowed without asking anybody, and linked files in folders of assets."""
+    """The rules for reading external files: files whose nearest root allows them without a question, and linked
+    files in asset folders.
+    """
 
     def __init__(self, roots: FileRoots | None = None) -> None:
         self._roots = roots or FileRoots({})
 
     def open_file(self, worker: RemoteScene, file: Path, label: str, directory: Path) -> OpenedFile:
-        """Open a file whose relative paths start from `directory`, and make them absolute. Raises RebuildFailed."""
+        """Open a .blend file in the worker and make its relative paths absolute, starting from `directory`. Raises
+        RebuildFailed.
+        """
         scene_hash = open_scene_file(worker, file, label)
-        listed = worker.external_files()
-        absolute = {entry["path"]: _absolute(entry["path"], directory) for entry in listed}
-        relative = {path: new for path, new in absolute.items() if path != new}
-        if relative:
-            scene_hash = worker.relocate_files(SCENE_FILE, relative)
+        entries = worker.external_files()
+        absolute = {entry["path"]: _absolute(entry["path"], directory) for entry in entries}
+        relocated = {path: absolute_path for path, absolute_path in absolute.items() if path != absolute_path}
+        if relocated:
+            scene_hash = worker.relocate_files(SCENE_FILE, relocated)
         users: dict[str, set[str]] = {}
-        for entry in listed:
+        for entry in entries:
             users.setdefault(absolute[entry["path"]], set()).add(f"{entry['kind']}/{entry['name']}")
         return OpenedFile(scene_hash, worker.require_process().scratch / SCENE_FILE, self._record_all(users))
 
     def named_in(self, worker: RemoteScene, directory: Path) -> tuple[External, ...]:
-        """What the scene in a worker names, whose relative paths lead from `directory` to what lies below, and stay as they are."""
+        """Return the external files that the worker's scene names. Paths below `directory` stay relative."""
         users: dict[str, set[str]] = {}
         below: set[str] = set()
         for entry in worker.external_files():
@@ -158,69 +171,103 @@ class Externals:
             users.setdefault(path, set()).add(f"{entry['kind']}/{entry['name']}")
             if entry["path"].startswith("//") and Path(path).is_relative_to(directory):
                 below.add(path)
-        return tuple(
-            # As it is recorded: for the tiles of an image, each of them.
-            replace(each, relative=os.path.relpath(each.path, directory)) if path in below else each
-            for path, found in self._recorded(users)
-            for each in found
-        )
+
+        externals: list[External] = []
+        for path, recorded in self._recorded(users):
+            # An image with tiles has one record for each tile.
+            for external in recorded:
+                if path in below:
+                    external = replace(external, relative=os.path.relpath(external.path, directory))
+                externals.append(external)
+        return tuple(externals)
 
     def named_since(
         self, worker: RemoteScene, known: Iterable[External], reads: Collection[str]
     ) -> tuple[External, ...]:
-        """What the scene in a worker names besides the files that are known; those that a call `reads` are recorded as they are now."""
-        seen = {external.path for external in known} - set(reads)
+        """Return the external files that the worker's scene names in addition to the known ones.
+
+        Files that a call `reads` are recorded again in their present state.
+        """
+        known_paths = {external.path for external in known} - set(reads)
         users: dict[str, set[str]] = {}
         for entry in worker.external_files():
-            # Steps leave paths that hold anywhere; those of other machines lead nowhere here, and a window's own are known already.
-            is_new = entry["path"].startswith("/") and not entry["path"].startswith("//") and entry["path"] not in seen
-            if is_new:
-                users.setdefault(entry["path"], set()).add(f"{entry['kind']}/{entry['name']}")
-        # A library that somebody named is theirs to follow; one that a file brought is not.
-        return tuple(replace(each, followed=each.linked and each.path in reads) for each in self._record_all(users))
+            path = entry["path"]
+            # Steps write absolute paths. Paths of other systems do not exist here, and a window's relative paths are known already.
+            is_absolute = path.startswith("/") and not path.startswith("//")
+            if is_absolute and path not in known_paths:
+                users.setdefault(path, set()).add(f"{entry['kind']}/{entry['name']}")
+
+        # Follow a library that a call named, but not one that only a file refers to.
+        return tuple(
+            replace(external, followed=external.linked and external.path in reads)
+            for external in self._record_all(users)
+        )
 
     def _record_all(self, users: Mapping[str, Collection[str]]) -> tuple[External, ...]:
-        return tuple(each for _, found in self._recorded(users) for each in found)
+        externals: list[External] = []
+        for _, recorded in self._recorded(users):
+            externals += recorded
+        return tuple(externals)
 
     def _recorded(self, users: Mapping[str, Collection[str]]) -> Iterator[tuple[str, tuple[External, ...]]]:
-        budget = HashBudget(MOST_HASHED)
+        budget = HashBudget(MAX_HASHED_BYTES)
         for path in sorted(users):
             yield path, tuple(self._record(path, tuple(sorted(users[path])), budget))
 
     def readable(self, journal: JournalView, arriving: Iterable[External] = ()) -> tuple[ReadableFile, ...]:
-        """What workers of this workspace may read besides their scratch, as it is in this moment. `arriving`: not committed yet."""
+        """Return the files that workers of this workspace may read in addition to their scratch directory, in
+        their present state.
+
+        `arriving` are files of the uncommitted step.
+        """
         commits = journal.naming_files(all_lines=True)
         recorded = (external for commit in commits for external in externals_of_receipt(commit.receipt))
         return self.readable_files((*arriving, *recorded))
 
     def readable_files(self, externals: Iterable[External]) -> tuple[ReadableFile, ...]:
-        """Those of the files that workers may read, as they are in this moment. Of linked files those that a call has named: a scene that
-        was taken in names what it likes, and its libraries may name more."""
+        """Return those of the files that workers may read, in their present state.
+
+        A linked file counts only if a call has named it, because an adopted scene and its libraries may name any
+        file.
+        """
         readable: dict[Path, ReadableFile] = {}
         for external in externals:
             if external.state == "present" and (external.followed or not external.linked):
-                readable |= {each.path: each for each in self._identify(external)}
-        return tuple(readable[path] for path in sorted(readable))[:MOST_READABLE]
+                for readable_file in self._identify(external):
+                    readable[readable_file.path] = readable_file
+        return tuple(readable[path] for path in sorted(readable))[:MAX_READABLE_FILES]
 
     def stamps(self, journal: JournalView) -> list[list[str | int]]:
-        """The same files, each with what changes when its content does: no hash of a scene has that in it."""
-        found = [(each.path, each.path.stat()) for each in self.readable(journal) if each.path.exists()]
-        return [[str(path), info.st_size, info.st_mtime_ns] for path, info in found]
+        """Return the path, size and modification time of each readable file. They change with its content, which
+        no scene hash covers.
+        """
+        stamps: list[list[str | int]] = []
+        for readable_file in self.readable(journal):
+            if readable_file.path.exists():
+                info = readable_file.path.stat()
+                stamps.append([str(readable_file.path), info.st_size, info.st_mtime_ns])
+        return stamps
 
     def now(self, recorded: External) -> External:
-        """The same file as it is today."""
-        # Another size says enough; what was not hashed then need not be now.
-        budget = HashBudget(0 if recorded.sha256 is None else recorded.size or 0)
-        found = next(self._record(recorded.path, recorded.used_by, budget))
-        today = replace(found, followed=recorded.followed, relative=recorded.relative)
-        if recorded.size is None or today.size is None:
-            return today
-        if (today.size, today.sha256) == (recorded.size, recorded.sha256):
-            return today
-        return replace(today, state="changed")
+        """Return the record of the same file in its present state, with the state "changed" if its content
+        differs.
+        """
+        # Hash the file only if it was hashed before; a different size needs no hash.
+        if recorded.sha256 is None:
+            budget = HashBudget(0)
+        else:
+            budget = HashBudget(recorded.size or 0)
+        current = next(self._record(recorded.path, recorded.used_by, budget))
+        current = replace(current, followed=recorded.followed, relative=recorded.relative)
+
+        if recorded.size is None or current.size is None:
+            return current
+        if (current.size, current.sha256) == (recorded.size, recorded.sha256):
+            return current
+        return replace(current, state="changed")
 
     def _record(self, name: str, used_by: tuple[str, ...], budget: HashBudget) -> Iterator[External]:
-        """The file of a path; where it stands for the tiles of an image, each of them."""
+        """Yield the record of the file at a path, or one record for each tile of a tiled image."""
         try:
             if TILES.search(name):
                 tiles = sorted(Path(name).parent.glob(TILES.sub("*", Path(name).name)))
@@ -229,11 +276,12 @@ class Externals:
             for path in tiles or (Path(name),):
                 yield self._record_file(path, used_by, budget)
         except (OSError, ValueError, RuntimeError):
-            # Too long, a null byte, a loop of links, no permission: no file that anybody could read.
+            # The path is too long, has a null byte or a loop of links, or lacks permissions, so it names no
+            # readable file.
             yield External(name, "missing", None, None, used_by)
 
     def _record_file(self, path: Path, used_by: tuple[str, ...], budget: HashBudget) -> External:
-        # A link inside the roots may lead out of them.
+        # A symbolic link inside the roots may lead out of them.
         real = path.resolve()
         state = self._withheld_state(real, used_by)
         if state is not None:
@@ -247,9 +295,11 @@ class Externals:
             return External(str(path), "present", size, budget.digest(opened, size), used_by)
 
     def _identify(self, external: External) -> Iterator[ReadableFile]:
-        """The file by which a worker's confinement knows it again; none where nobody may read it, or can."""
+        """Yield the identity of the file by which a worker's confinement recognizes it, or nothing if the file is
+        not readable.
+        """
         with contextlib.suppress(OSError, RuntimeError, ValueError):
-            # A link may lead elsewhere than when it was recorded.
+            # A symbolic link may point to another file than at recording.
             path = Path(external.path).resolve()
             if self._withheld_state(path, external.used_by) is None:
                 with open_file(path) as opened:
@@ -257,14 +307,14 @@ class Externals:
                 yield ReadableFile(path, info.st_dev, info.st_ino, external.relative)
 
     def _withheld_state(self, path: Path, used_by: tuple[str, ...]) -> Literal["outside_roots", "withheld"] | None:
-        """Why nobody opens a file, as far as its place and name say. A scene names what it likes, a password for a picture."""
+        """Return why Blendwright does not open a file, judging by its path and name, or None when it may."""
         root = self._roots.rule(path)
         if root is not None and root[1] is Verdict.ALLOW:
             top = Path(root[0])
         else:
             top = None
         if top is None and used_by and all(user.startswith(f"{LIBRARIES}/") for user in used_by):
-            top = self._roots.asset_folder(path)  # an asset that is linked; it is opened only where a call has named it
+            top = self._roots.asset_folder(path)  # a linked asset, which is opened only if a call has named it
         if top is None:
             return "outside_roots"
         hidden = any(part.startswith(".") for part in path.relative_to(top).parts)
@@ -274,14 +324,14 @@ class Externals:
 
 
 def current_externals(journal: JournalView, at: int | None = None) -> tuple[External, ...]:
-    """The files that the scene of HEAD, or of the commit `at`, names, as they were recorded last: when it was taken in, and by calls."""
-    found: dict[str, External] = {}
+    """Return the external files of the scene of HEAD, or of the commit `at`, as the latest commits recorded them."""
+    externals: dict[str, External] = {}
     for commit in journal.naming_files(at=at):
         for external in externals_of_receipt(commit.receipt):
-            found.setdefault(external.path, external)
+            externals.setdefault(external.path, external)
         if commit.kind != "operation":
             break
-    return tuple(found[path] for path in sorted(found))
+    return tuple(externals[path] for path in sorted(externals))
 
 
 def externals_of_receipt(receipt: Mapping[str, Any]) -> tuple[External, ...]:
@@ -289,44 +339,54 @@ def externals_of_receipt(receipt: Mapping[str, Any]) -> tuple[External, ...]:
 
 
 def findings_about(externals: Sequence[External]) -> tuple[Finding, ...]:
-    """What a person should know: files that are not there, that may not be read, or that are not followed."""
-    return tuple(finding for external in externals for finding in _findings(external))
+    """Return findings for a person: files that are missing, that Blendwright may not read, or that it does not
+    follow.
+    """
+    findings: list[Finding] = []
+    for external in externals:
+        findings += _findings(external)
+    return tuple(findings)
 
 
 def _findings(external: External) -> Iterator[Finding]:
-    path, users = external.path, ", ".join(external.used_by)
+    path = external.path
+    users = ", ".join(external.used_by)
     match external.state:
         case "missing":
-            yield Finding(Fault.TARGET_NOT_FOUND, f"{path} is missing ({users})", "", "Put it there, or pack it.")
+            cure = "Put the file there, or pack it into the .blend file."
+            yield Finding(Fault.TARGET_NOT_FOUND, f"{path} is missing ({users})", "", cure)
         case "outside_roots":
-            cure = "Work in a directory that holds it, or pack it into the .blend file."
-            message = f"{path} is outside the allowed roots and is not read ({users})"
+            cure = "Work in a directory that contains the file, or pack it into the .blend file."
+            message = f"{path} is outside the allowed roots, so Blendwright does not read it ({users})"
             yield Finding(Fault.POLICY_BLOCKED, message, "", cure)
         case "withheld":
             message = (
-                f"{path} is hidden, the workspace's own or not of the kind it is used as, and is not read ({users})"
+                f"{path} is hidden, belongs to the workspace, or has the wrong suffix for its use, "
+                f"so Blendwright does not read it ({users})"
             )
-            yield Finding(Fault.POLICY_BLOCKED, message, "", "Give it a name that says what it is, or pack it.")
+            cure = "Rename the file with the right suffix, or pack it into the .blend file."
+            yield Finding(Fault.POLICY_BLOCKED, message, "", cure)
         case "not_a_file":
-            yield Finding(
-                Fault.TARGET_NOT_FOUND, f"{path} is not a file and is not read ({users})", "", "Check the path."
-            )
+            message = f"{path} is not a file, so Blendwright does not read it ({users})"
+            yield Finding(Fault.TARGET_NOT_FOUND, message, "", "Check the path.")
         case "changed":
-            message = f"{path} has another content than when it was recorded ({users})"
+            message = f"the content of {path} has changed since it was recorded ({users})"
             if external.followed:
-                again = "link it again with file.link or asset.add"
+                cure = "Restore the old content, or link the file again with file.link or asset.add."
             else:
-                again = "adopt the scene again"
-            yield Finding(Fault.SCENE_CONFLICT, message, "", f"Put the old content back, or {again}.")
+                cure = "Restore the old content, or adopt the scene again."
+            yield Finding(Fault.SCENE_CONFLICT, message, "", cure)
         case "present":
             if external.linked and not external.followed:
-                message = f"{path} is linked, and linked files are not opened ({users})"
-                yield Finding(Fault.POLICY_BLOCKED, message, "", "Make everything local in the .blend file first.")
+                message = f"{path} is a linked file, and Blendwright does not open linked files ({users})"
+                yield Finding(Fault.POLICY_BLOCKED, message, "", "Make all data local in the .blend file first.")
 
 
 def _absolute(path: str, directory: Path) -> str:
-    """Blender begins a path that is relative to its file with two slashes; files from Windows have theirs the other way round."""
+    """Return the absolute path of a path in a .blend file. A path relative to the file begins with `//`, with
+    backslashes if from Windows.
+    """
     if path.startswith("//"):
         path = path[2:].replace("\\", "/")
-    # Not resolved: a link that is changed later shall lead where it says then.
+    # Do not resolve links: a link that changes later must lead to its new target.
     return os.path.normpath(directory / path)

@@ -1,6 +1,6 @@
-"""The hash of HEAD's scene, the cost of redoing it, and the checkpoints that a long session saves in the background.
+"""The hash of HEAD's scene, the cost of its redo, and the background checkpoints of a long session.
 
-Both kinds of scene host have one of these, because none of it depends on where the scene is open.
+Both kinds of scene host have a HeadState, because it does not depend on where the scene is open.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from blendwright.wire.worker_port import ReadableFile
 
 
 class HeadState:
-    """Not thread-safe: one caller at a time."""
+    """The state of HEAD's scene. Not thread-safe: one caller at a time."""
 
     def __init__(self, journal: Journal, background: BackgroundCheckpoints | None) -> None:
         self._journal = journal
         self._background = background
         self.known_hash: str | None = None
-        """The hash of HEAD's scene, None where only Blender can say it: in a workspace without a commit."""
+        """The hash of HEAD's scene, or None in a workspace without a commit, where only Blender can report it."""
         self.redo_ms = 0.0
-        """How long it would take to redo every commit since the newest checkpoint."""
+        """Milliseconds that redoing every commit since the newest checkpoint would take."""
 
     def follow_head(self) -> None:
-        """Take the hash that the journal has for HEAD."""
+        """Set the hash to the journal's hash of HEAD."""
         head = self._journal.head
         if head is None:
             self.known_hash = None
@@ -32,7 +32,7 @@ class HeadState:
             self.known_hash = head.hash_after
 
     def record_commit(self, hash: str, redo_ms: float, *, saved: bool) -> None:
-        """Note that commits led to this hash. `saved` says that the last of them has a checkpoint."""
+        """Record that commits led to this hash. `saved` means that the last of them has a checkpoint."""
         self.known_hash = hash
         if saved:
             self.redo_ms = 0.0
@@ -46,19 +46,19 @@ class HeadState:
             self._background.allow(readable)
 
     def advance_background(self) -> None:
-        """Begin a checkpoint where redo has become long.
-
-        Call it between two commits, and after a plan that is kept whole or not at all."""
+        """Begin a checkpoint if redo has become long. Call this between two commits, and after an all-or-nothing
+        plan.
+        """
         if self._background is not None and self.redo_ms > self._background.due_ms:
             self.redo_ms = self._background.advance(self.redo_ms)
 
     def record_background(self) -> None:
-        """Give the journal the checkpoint that is ready. Call it before a rebuild, which becomes shorter by it."""
+        """Add a finished checkpoint to the journal. Call this before a rebuild, which the checkpoint shortens."""
         if self._background is not None:
             self.redo_ms = self._background.record(self.redo_ms)
 
     def end_background(self) -> None:
-        """Begin no more checkpoints, and keep the one that is ready."""
+        """Begin no more checkpoints, and record a finished one."""
         if self._background is not None:
             self._background.close()
             self.record_background()
@@ -70,5 +70,5 @@ class HeadState:
 
     @property
     def background_disagreed(self) -> bool:
-        """Whether redo in the background led to another scene than the session's."""
+        """True when redo in the background led to another scene than the session's."""
         return self._background is not None and self._background.disagreed

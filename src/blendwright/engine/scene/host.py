@@ -1,7 +1,8 @@
-"""The protocol between the engine and the place where the current scene is open.
+"""The protocol between the engine and the host of the current scene.
 
-There are two hosts: a worker process without a window (`LiveScene`), and a window that a person has open (`WindowScene` in the package
-`window`). The engine knows this protocol only, so it runs without the package `window`.
+There are two hosts: a worker process without a window (`LiveScene`), and a window that a person has open
+(`WindowScene` in the package `window`). The engine knows only this protocol, so it runs without the package
+`window`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ExclusiveRunner(Protocol):
-    """Runs one call at a time that must not share the scene with other calls."""
+    """A runner for calls that must not share the scene with other calls. It runs one call at a time."""
 
     def run(
         self,
@@ -43,12 +44,14 @@ class ExclusiveRunner(Protocol):
         verify: bool = False,
         rehearse: str | None = None,
     ) -> StepOutcome:
-        """Run the call. Raises EnvironmentUnfit when there is no Blender or no disk; the next need rebuilds the scene."""
+        """Run the call. Raises EnvironmentUnfit when Blender or the disk is not usable; the next use rebuilds the
+        scene.
+        """
         ...
 
 
 class SceneHost(Protocol):
-    """Holds the current scene. HEAD decides what that scene is. Not thread-safe: one caller at a time."""
+    """The host of the current scene, which HEAD determines. Not thread-safe: one caller at a time."""
 
     catalogue: str
     """The fingerprint of the tools that the worker must know."""
@@ -56,11 +59,13 @@ class SceneHost(Protocol):
     """The external files that workers may read."""
     head: HeadState
     epoch: int
-    """The number of the steps that are sent without waiting. It rises after one of them failed and is never lowered."""
+    """The number of the current series of steps that are sent without waiting. It rises after a failed step and
+    never falls.
+    """
 
     @property
     def adopted(self) -> frozenset[tuple[str, str]]:
-        """The datablocks, by kind and name, that a person changed by hand since the last plan."""
+        """The datablocks, by kind and name, that a person changed manually since the last plan."""
         ...
 
     @property
@@ -68,49 +73,51 @@ class SceneHost(Protocol):
 
     @property
     def hash(self) -> str:
-        """The hash of the scene, also when its worker is gone."""
+        """The hash of the scene, available even without a living worker."""
         ...
 
     @property
     def ready(self) -> bool:
-        """Whether a living worker holds the scene already."""
+        """True when a living worker holds the scene."""
         ...
 
     @property
     def worth_saving(self) -> bool:
-        """Whether only this worker can tell what the scene is, because redo led to another one."""
+        """True when only this worker has the right scene, because redo led to another one."""
         ...
 
     def worker(self) -> RemoteScene:
-        """Return a living worker with the scene in it. Rebuilds the scene when needed."""
+        """Return a living worker that holds the scene. Rebuild the scene if necessary."""
         ...
 
     def turn(self, label: str) -> AbstractContextManager[None]:
-        """Enclose one plan or call, named for people. In a window it is one undo step."""
+        """Return a context for one plan or call. In a window it is one undo step, with `label` as its name."""
         ...
 
     def step(self, request: StepRequest, *, deadline: float, cancel: CancelToken | None) -> StepAnswer:
-        """Run one step in the worker. A worker that fails in it is gone, and the next one starts from HEAD."""
+        """Run one step in the worker. If the worker fails, the next worker starts from HEAD."""
         ...
 
     def record_commit(self, hash: str, redo_ms: float, *, saved: bool) -> None:
-        """Note that the scene in the worker was committed up to this hash. `saved`: its last commit has a checkpoint."""
+        """Record that the worker's scene is committed up to this hash. `saved` means that its last commit has a
+        checkpoint.
+        """
         ...
 
     def follow_head(self) -> None:
-        """Give up the worker's scene because HEAD moved; the next need rebuilds it."""
+        """Drop the worker's scene because HEAD moved. The next use rebuilds it."""
         ...
 
     def follow_rollback(self) -> None:
-        """Give up the worker's scene after a rollback. Nothing is wrong with the worker, so the rebuild may use it again."""
+        """Drop the worker's scene after a rollback. The rebuild may use the same worker again."""
         ...
 
     def discard(self) -> None:
-        """Give up the worker because its scene is not what the journal says."""
+        """End the worker because its scene does not match the journal."""
         ...
 
     def report_loss(self, error: BlendwrightError, ids: CallIds) -> None:
-        """Report why a worker failed in a call, with the end of its log, and give the worker up."""
+        """Report why a worker failed in a call, with the end of its log, and end the worker."""
         ...
 
     def report_log(self, ids: CallIds, message: str) -> None:
@@ -118,53 +125,55 @@ class SceneHost(Protocol):
         ...
 
     def checkpoint(self) -> None:
-        """Save HEAD's scene where a worker holds it, so that no later session has to redo what led to it."""
+        """Save HEAD's scene if a worker holds it, so that later sessions need no redo."""
         ...
 
     def save(self, *, deadline: float = HANG_SECONDS) -> Path:
-        """Return HEAD's scene as a file, whose hash was computed again and compared."""
+        """Return HEAD's scene as a file after computing and comparing its hash again."""
         ...
 
     def take_worker(self) -> RemoteScene:
-        """Return a ready worker without a scene. It belongs to the caller."""
+        """Return a ready worker without a scene. The caller owns it."""
         ...
 
     def close(self) -> None:
-        """Let go of the scene after the workers have ended. No thread of the session writes after this."""
+        """Release the scene after the workers have ended. No thread of the session writes after this call."""
         ...
 
     def exclusive_runner(self, ledger: Ledger, files: FileAccess) -> ExclusiveRunner:
-        """Return the host's way to run a call that has the scene for itself."""
+        """Return the host's runner for calls that need the scene for themselves."""
         ...
 
     def history(self) -> History:
-        """Return the moves through the history that this host can make."""
+        """Return the history moves that this host supports."""
         ...
 
 
 class ProcessScene(SceneHost, Protocol):
-    """A scene in a worker process of its own, which may be replaced by another process at any time."""
+    """A scene in a worker process, which another process may replace at any time."""
 
     def release_worker(self) -> RemoteScene | None:
-        """Give the worker, where one is alive, to a caller that brings another scene than HEAD's into it."""
+        """Give a living worker, if one exists, to a caller that loads another scene than HEAD's into it."""
         ...
 
     def adopt_worker(self, worker: RemoteScene, redo_ms: float) -> None:
-        """Continue with a worker that holds the scene to which HEAD has moved; `redo_ms` is what that move cost."""
+        """Continue with a worker that holds the scene of the moved HEAD. `redo_ms` is the cost of that move."""
         ...
 
     def fresh_worker(self, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
-        """Return a ready worker without a scene, which may read the external files unless it is `bare`.
+        """Return a ready worker without a scene, which the caller owns, and start the next spare worker.
 
-        The worker belongs to the caller, and the next spare starts. Raises DeadlinePassed when none is ready in time."""
+        The worker may read the external files unless it is `bare`. Raises DeadlinePassed when no worker is ready
+        within `seconds`.
+        """
         ...
 
     def replace_worker(self, worker: RemoteScene) -> None:
-        """Continue with a worker that holds the scene which is about to be committed, and end the one before it."""
+        """Continue with a worker that holds the scene of the next commit, and end the previous worker."""
         ...
 
     def allow_externals(self) -> bool:
-        """Let workers that start from now on read the workspace's external files. Returns whether there are any."""
+        """Let new workers read the workspace's external files. Return True when there are any."""
         ...
 
     def start_proof(self) -> None:
@@ -172,11 +181,13 @@ class ProcessScene(SceneHost, Protocol):
         ...
 
     def arriving_files(self, reads: Collection[str]) -> tuple[External, ...]:
-        """Return the external files that the step which is about to be committed has named. `reads` are its arguments."""
+        """Return the external files that the uncommitted step has named. `reads` are the paths in its arguments."""
         ...
 
     def prove_step(self, made: str, *, seconds: float) -> tuple[Path, str]:
-        """Save the scene with the step that is about to be committed, open it in another process, and continue there.
+        """Save the scene with the uncommitted step, open it in another process, and continue there.
 
-        Returns the file and the hash that the other process found; `made` is the hash that the first one reported."""
+        Return the file and the hash that the other process found. `made` is the hash that the first process
+        reported.
+        """
         ...

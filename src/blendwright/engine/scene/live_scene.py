@@ -1,6 +1,7 @@
-"""The current scene: the worker that holds it, and its rebuild from the journal when that worker is gone.
+"""The current scene in a worker process, and its rebuild from the journal when the worker is gone.
 
-HEAD decides what the scene is. A journal that leads to another scene is quarantined, with both hashes; it is never silently accepted.
+HEAD determines the scene. If the journal leads to another scene, Blendwright quarantines the workspace and reports
+both hashes; it never accepts the other scene silently.
 """
 
 from __future__ import annotations
@@ -36,11 +37,13 @@ from blendwright.wire.methods import RESET, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
-RECOVER = "Run `blendwright recover` to see the ways out."
+RECOVER = "Run `blendwright recover` to see the possible repairs."
 
 
 class LiveScene:
-    """The scene host without a window: the memory of its worker is the scene. Not thread-safe: one caller at a time."""
+    """The scene host without a window: the memory of its worker is the scene. Not thread-safe: one caller at a
+    time.
+    """
 
     def __init__(
         self,
@@ -55,10 +58,11 @@ class LiveScene:
         background: BackgroundCheckpoints | None = None,
         observe: Observer = silent,
     ) -> None:
-        """`start` is the file that a workspace without a baseline begins with; an empty scene otherwise.
+        """Initialize the host. It starts no worker.
 
-        Paths in it are relative to `origin`, its own directory when left out. `externals` says which of them may be read.
-        `background` makes checkpoints beside a long session.
+        `start` is the first scene of a workspace without commits, or None for an empty scene. Relative paths in it
+        start from `origin`, or from its own directory. `externals` decides which of them may be read. `background`
+        saves checkpoints during a long session.
         """
         self._pool = pool
         self._journal = journal
@@ -74,14 +78,14 @@ class LiveScene:
         self._worker: RemoteScene | None = None
         self._reusable: RemoteScene | None = None
         self._arriving: tuple[External, ...] = ()
-        """What the step that is about to be committed has named."""
+        """The external files that the uncommitted step has named."""
         self.epoch = 1
         self.allow_externals()
         self.follow_head()
 
     @property
     def adopted(self) -> frozenset[tuple[str, str]]:
-        """Nobody changes a scene by hand that is open in no window."""
+        """Always empty, because no person can change a scene that is open in no window."""
         return frozenset()
 
     @property
@@ -90,7 +94,7 @@ class LiveScene:
 
     @property
     def hash(self) -> str:
-        """The hash of the scene, which HEAD alone decides; the worker may be gone."""
+        """The hash of the scene. HEAD determines it; no worker is necessary."""
         if self.head.known_hash is None:
             self.worker()
         assert self.head.known_hash is not None
@@ -98,11 +102,11 @@ class LiveScene:
 
     @property
     def ready(self) -> bool:
-        """Whether a living worker holds the scene already."""
+        """True when a living worker holds the scene."""
         return self._worker is not None and self._worker.alive
 
     def worker(self) -> RemoteScene:
-        """A living worker with the scene in it, rebuilt when need be."""
+        """Return a living worker that holds the scene. Rebuild the scene if necessary."""
         if self._worker is None or not self._worker.alive:
             self._worker = self._rebuilt()
             if self._spare:
@@ -110,11 +114,11 @@ class LiveScene:
         return self._worker
 
     def turn(self, label: str) -> contextlib.AbstractContextManager[None]:
-        """One plan or call, named for people. Only a window that a person has open needs to know."""
+        """Return an empty context. Only a window needs to group a plan or call."""
         return contextlib.nullcontext()
 
     def step(self, request: StepRequest, *, deadline: float, cancel: CancelToken | None) -> StepAnswer:
-        """One step; a worker that fails in it is gone, and the next one starts from HEAD."""
+        """Run one step. If the worker fails, the next worker starts from HEAD."""
         return self.worker().step(request, deadline=deadline, cancel=cancel)
 
     def record_commit(self, hash: str, redo_ms: float, *, saved: bool) -> None:
@@ -126,7 +130,7 @@ class LiveScene:
 
     @property
     def worth_saving(self) -> bool:
-        """Whether only this worker can tell what the scene is, since redo led elsewhere."""
+        """True when only this worker has the right scene, because redo led to another one."""
         return self.head.background_disagreed
 
     def exclusive_runner(self, ledger: Ledger, files: FileAccess) -> ExclusiveStep:
@@ -136,18 +140,18 @@ class LiveScene:
         return History(self._journal, SceneMoves(self._journal, self))
 
     def follow_head(self) -> None:
-        """HEAD is elsewhere than the worker: the next need for the scene rebuilds it."""
+        """Drop the worker's scene because HEAD moved. The next use rebuilds it."""
         self.discard()
         self.head.follow_head()
 
     def follow_rollback(self) -> None:
-        """The same after a rollback, where nothing is wrong with the worker but its scene: the next rebuild uses it again."""
+        """Drop the worker's scene after a rollback. The next rebuild uses the same worker again."""
         worker = self.release_worker()
         self.follow_head()
         self._reusable = worker
 
     def release_worker(self) -> RemoteScene | None:
-        """Give the worker, where one is alive, to a caller who brings another scene than HEAD's into it."""
+        """Give a living worker, if one exists, to a caller that loads another scene than HEAD's into it."""
         if self.ready:
             worker = self._worker
         else:
@@ -156,17 +160,19 @@ class LiveScene:
         return worker
 
     def adopt_worker(self, worker: RemoteScene, redo_ms: float) -> None:
-        """Go on with a worker that holds the scene which HEAD has moved to; `redo_ms` is what it took to get there."""
+        """Continue with a worker that holds the scene of the moved HEAD. `redo_ms` is the cost of that move."""
         self.follow_head()
-        self._worker, self.head.redo_ms = worker, redo_ms
+        self._worker = worker
+        self.head.redo_ms = redo_ms
 
     def take_worker(self) -> RemoteScene:
         return take_worker(self._pool, self.catalogue)
 
     def fresh_worker(self, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
-        """A ready worker without a scene, the caller's; the next spare is started behind it. A `bare` one reads no external files.
+        """Return a ready worker without a scene, which the caller owns, and start the next spare worker.
 
-        Raises DeadlinePassed where there is none in so many seconds."""
+        A `bare` worker reads no external files. Raises DeadlinePassed when no worker is ready within `seconds`.
+        """
         self.allow_externals()
         worker = take_worker(self._pool, self.catalogue, bare=bare, seconds=seconds)
         if self._spare:
@@ -174,20 +180,21 @@ class LiveScene:
         return worker
 
     def replace_worker(self, worker: RemoteScene) -> None:
-        """Go on with a worker that holds the scene which is about to be committed; the one before it is ended."""
+        """Continue with a worker that holds the scene of the next commit, and end the previous worker."""
         self.discard()
         self._worker = worker
 
     def allow_externals(self) -> bool:
-        """Let workers that are started from now on read the external files of this workspace, as they are now; says whether there are
-        any."""
+        """Let new workers read the external files of this workspace in their present state. Return True when there
+        are any.
+        """
         readable = self.externals.readable(self._journal, self._arriving)
         self._pool.allow(readable)
         self.head.allow(readable)
         return bool(readable)
 
     def discard(self) -> None:
-        """End the worker: its scene is not what the journal says."""
+        """End the worker because its scene does not match the journal."""
         for worker in (self._worker, self._reusable):
             if worker is not None:
                 worker.abandon()
@@ -195,19 +202,21 @@ class LiveScene:
         self._arriving = ()
 
     def report_loss(self, error: BlendwrightError, ids: CallIds) -> None:
-        """Report why a worker failed in a call, with what it wrote last, and end it."""
-        pid = error.details.get("pid") or (None if self._worker is None else self._worker.profile.pid)
+        """Report why a worker failed in a call, with the end of its log, and end the worker."""
+        pid = error.details.get("pid")
+        if not pid and self._worker is not None:
+            pid = self._worker.profile.pid
         log = error.details.get("log") or _log_tail(self._worker)
         self._observe(WorkerTrouble(ids, pid, error.message, log, lost=True))
         self.discard()
 
     def report_log(self, ids: CallIds, message: str) -> None:
-        """Report what the worker wrote when a tool raised in it."""
+        """Report the end of the worker's log after a tool raised in it."""
         if self._worker is not None:
             self._observe(WorkerTrouble(ids, self._worker.profile.pid, message, _log_tail(self._worker), lost=False))
 
     def checkpoint(self) -> None:
-        """Save HEAD's scene, so that nobody has to redo what led to it. Only where a worker holds it."""
+        """Save HEAD's scene if a worker holds it, so that later sessions need no redo."""
         head = self._journal.head
         if head is None or not self.ready:
             return
@@ -220,77 +229,92 @@ class LiveScene:
             self.head.redo_ms = 0.0
 
     def save(self, *, deadline: float = HANG_SECONDS) -> Path:
-        """HEAD's scene as a file, accepted only when a full recomputation agrees with the hash that the journal says.
+        """Return HEAD's scene as a file. Its recomputed hash must equal the journal's.
 
-        Only a scene that was rebuilt from the journal can say that the journal is wrong."""
+        After a difference, a scene rebuilt from the journal gets a second try, because only that scene can prove
+        the journal wrong.
+        """
         file = self._saved_head(deadline) or self._saved_head(deadline)
         if file is None:
-            raise EnvironmentUnfit("Blender saves another scene than the journal says", cure=RECOVER)
+            raise EnvironmentUnfit("the scene that Blender saves differs from the journal's", cure=RECOVER)
         return file
 
     def _saved_head(self, deadline: float) -> Path | None:
-        """None where the worker's scene is not HEAD's any more: the worker is ended, and the next one begins from the journal."""
+        """Save the worker's scene. If it is not HEAD's scene, end the worker and return None; the next worker
+        starts from the journal.
+        """
         worker = self.worker()
-        found, file = _save(worker, deadline)
-        if found == self.hash:
+        saved_hash, file = _save(worker, deadline)
+        if saved_hash == self.hash:
             return file
-        message = f"the scene in Blender is {found}, and the journal says {self.hash}: it is rebuilt"
+        message = f"the scene in Blender has hash {saved_hash}, but the journal has {self.hash}: rebuilding the scene"
         self._observe(Remark(message))
         self.discard()
         return None
 
     def start_proof(self) -> None:
-        """Have another process started, for `prove_step`, while the step runs."""
+        """Start another process for `prove_step` while the step runs."""
         if self._reusable is None:
             self._pool.warm()
 
     def arriving_files(self, reads: Collection[str]) -> tuple[External, ...]:
-        """The external files that the step which is about to be committed has named; `reads` are those that it was given."""
+        """Return the external files that the uncommitted step has named. `reads` are the paths in its arguments."""
         self._arriving = self.externals.named_since(self.worker(), current_externals(self._journal), reads)
         return self._arriving
 
     def prove_step(self, made: str, *, seconds: float) -> tuple[Path, str]:
-        """Save the scene with the step that is about to be committed, and go on in another process that has opened the file.
+        """Save the scene with the uncommitted step, open the file in another process, and continue there.
 
-        Returns the file and its hash: what one process `made` in its memory is not always what others find in the file. Where the step
-        named files, the process that goes on is one that may read them, which no other can be told."""
+        Return the file and the hash that the other process found; it may differ from `made`, the hash in memory.
+        If the step named files, the other process is a new one, because a process gets its readable files at its
+        start.
+        """
         worker = self._worker
-        # Not `worker()`: where ours is lost by now, a rebuilt one would not have the step.
+        # Not `worker()`, because a rebuilt worker would not have the step.
         assert worker is not None
         ends = monotonic() + seconds
         _, file = _save(worker, seconds, full=False)
-        other, self._reusable = self._reusable, None
+        next_worker = self._reusable
+        self._reusable = None
         names_files = bool(self.externals.readable_files(self._arriving))
-        if other is not None and names_files:
-            other.abandon()
-        if other is None or not other.alive or names_files:
-            other = self.fresh_worker(seconds=max(0.001, ends - monotonic()))
+        if next_worker is not None and names_files:
+            next_worker.abandon()
+        if next_worker is None or not next_worker.alive or names_files:
+            next_worker = self.fresh_worker(seconds=max(0.001, ends - monotonic()))
         try:
-            found = open_scene_file(other, file, "the saved scene", deadline=max(0.001, ends - monotonic()))
+            deadline = max(0.001, ends - monotonic())
+            opened_hash = open_scene_file(next_worker, file, "the saved scene", deadline=deadline)
         except BaseException:
-            other.abandon()
+            next_worker.abandon()
             raise
-        # The one that made the step opens the next file: a process that has opened one has nothing left of what it held before.
+
+        # Keep the old worker to open the next file: opening a file removes everything that a process held before.
         if names_files:
             worker.abandon()
         else:
             worker.submit(RESET.name, {})
-        if found != made:
-            self._observe(
-                Remark(f"a step left {made} in Blender, and {found} in the file that was saved, which counts")
-            )
-        self._worker, self._reusable = other, None if names_files else worker
+        if opened_hash != made:
+            message = f"a step has hash {made} in memory and {opened_hash} in the saved file; the file's hash counts"
+            self._observe(Remark(message))
+        self._worker = next_worker
+        if names_files:
+            self._reusable = None
+        else:
+            self._reusable = worker
         crash_points.reach("save.proved")
-        return other.require_process().scratch / SCENE_FILE, found
+        return next_worker.require_process().scratch / SCENE_FILE, opened_hash
 
     # ------------------------------------------------------------------ rebuilding
 
     def _rebuilt(self) -> RemoteScene:
-        started, is_new = perf_counter(), self._journal.head is None
+        started = perf_counter()
+        is_new = self._journal.head is None
         self.head.record_background()
-        reusable, self._reusable = self._reusable, None
+
+        reusable = self._reusable
+        self._reusable = None
         if reusable is not None:
-            # Where it fails, what a worker without a past makes of it is what counts.
+            # If this fails, the result of a new worker counts.
             with contextlib.suppress(BlendwrightError):
                 if self._bring_to_head(reusable, started) is None:
                     return reusable
@@ -301,13 +325,13 @@ class LiveScene:
         if mismatch is not None:
             raise self._quarantine(mismatch.reason(), mismatch.expected, mismatch.found)
         if is_new and self.allow_externals():
-            # What a worker may read is fixed when it starts, before anybody knows what a file refers to.
+            # A worker gets its readable files at its start, and the references of the file are known only now.
             worker.abandon()
             return self._rebuilt()
         return worker
 
     def _bring_to_head(self, worker: RemoteScene, started: float) -> Mismatch | None:
-        """Give the worker HEAD's scene. Where that fails, or leads to another scene, the worker is abandoned."""
+        """Load HEAD's scene into the worker. If that fails or leads to another scene, abandon the worker."""
         crash_points.reach("rebuild.started")
         head = self._journal.head
         try:
@@ -346,7 +370,7 @@ class LiveScene:
             raise EnvironmentUnfit(error.message, cure=cure) from error
 
     def _begin(self, worker: RemoteScene) -> str:
-        """The first commit of a workspace: the scene it starts from."""
+        """Commit the first scene of a workspace and return its hash."""
         checkpoint = None
         args: dict[str, Any] = {}
         receipt: dict[str, Any] = {"status": "succeeded"}
@@ -374,7 +398,9 @@ class LiveScene:
             raise EnvironmentUnfit(error.message, cure=error.cure) from error
 
     def _quarantine(self, reason: str, expected: str, actual: str) -> EnvironmentUnfit:
-        """Quarantine, and the error that says so. Hashes of different methods or Blenders cannot be compared at all."""
+        """Quarantine the workspace and return the error. Hashes with different schemes cannot be compared, so they
+        cause no quarantine.
+        """
         if scheme_of(expected) != scheme_of(actual):
             return other_scheme(expected, actual)
         self._journal.recovery.begin_quarantine(reason, expected=expected, found=actual)
@@ -384,13 +410,13 @@ class LiveScene:
 
 
 def _save(worker: RemoteScene, deadline: float, *, full: bool = True) -> tuple[str, Path]:
-    found = worker.save(SCENE_FILE, full=full, deadline=deadline)
+    saved_hash = worker.save(SCENE_FILE, full=full, deadline=deadline)
     crash_points.reach("save.written")
-    return found, worker.require_process().scratch / SCENE_FILE
+    return saved_hash, worker.require_process().scratch / SCENE_FILE
 
 
 def _log_tail(worker: RemoteScene | None) -> list[str]:
-    """What a worker wrote last, where it is a process that has a log."""
+    """Return the last lines of the worker's log, or an empty list without a process."""
     if worker is None or worker.process is None:
         return []
     return worker.process.log_tail()

@@ -1,4 +1,4 @@
-"""A scene as the values that a predicate is about: things by name, with what snapshots and audits say of them."""
+"""A scene as values for predicates: datablocks by name, with their properties from snapshots and audits."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
 NAMED = (*LISTS, "collections")
 SETTINGS = ("render", "world")
-# Looking a scene over takes longer than a snapshot: only for those who ask for it.
+# An audit takes longer than a snapshot, so only expressions that use it get one.
 ASKS_FOR_AUDIT = re.compile(r"\baudit\b")
 
 
 def scene_values(worker: RemoteScene, expression: str) -> dict[str, Any]:
-    """What an expression finds in place for the worker's scene. Raises RebuildFailed where it cannot be looked at."""
+    """Return the variables of an expression for the worker's scene. Raises RebuildFailed when the snapshot or the
+    audit fails.
+    """
     scene: dict[str, dict[str, Any]] = {kind: {} for kind in NAMED}
     for page in snapshot_pages(worker):
         for kind in LISTS:
@@ -33,14 +35,16 @@ def scene_values(worker: RemoteScene, expression: str) -> dict[str, Any]:
 
 
 def _parts(item: dict[str, Any]) -> dict[str, Any]:
-    """Where a thing is counts as its own part."""
-    return {**{name: value for name, value in item.items() if name != "transform"}, **item.get("transform", {})}
+    """Return the properties of an item, with the parts of its transform as properties of their own."""
+    properties = {name: value for name, value in item.items() if name != "transform"}
+    return {**properties, **item.get("transform", {})}
 
 
 def _audit(worker: RemoteScene) -> dict[str, Any]:
     args = AuditArgs().model_dump(mode="json")
     answer = worker.step(StepRequest(tool=Audit.name, version=Audit.version, args=args), deadline=HANG_SECONDS)
     if not answer["ok"] or answer["result"] is None:
-        raise RebuildFailed(f"the scene could not be looked over: {answer['message']}")
+        raise RebuildFailed(f"the audit of the scene failed: {answer['message']}")
     result = answer["result"]
-    return {**result, "rules": {one["rule"]: one["count"] for one in result["rules"]}}
+    counts = {entry["rule"]: entry["count"] for entry in result["rules"]}
+    return {**result, "rules": counts}

@@ -1,6 +1,6 @@
-"""What keeps a workspace from being used, and the named ways to repair it.
+"""Problems that make a workspace unusable, and their repairs.
 
-The journal must have been opened for recovery: it is then writable in quarantine too.
+Open the journal for recovery first: it is then writable in quarantine too.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ from blendwright.util import crash_points
 from blendwright.values.errors import JournalError
 from blendwright.wire.remote_scene import RemoteScene
 
-# Commits that are offered to go back to.
-OFFERED = 5
+# Commits that `recover` offers as targets.
+MAX_OFFERED_COMMITS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceProblems:
-    """`lost` says why HEAD's scene cannot be rebuilt; `reachable` are commits whose scenes can, newest first."""
+    """The problems of one workspace.
+
+    `lost` is the reason why HEAD's scene cannot be rebuilt, or None. `reachable` are commits whose scenes can be
+    rebuilt, newest first.
+    """
 
     head: Commit | None
     quarantine: Quarantine | None
@@ -36,7 +40,7 @@ class WorkspaceProblems:
     lost: str | None
     reachable: tuple[int, ...]
     contradictions: tuple[str, ...] = ()
-    """What says that an older journal was put in the place of this workspace's own."""
+    """Evidence that an older journal replaced the workspace's own."""
 
     @property
     def fit(self) -> bool:
@@ -44,28 +48,26 @@ class WorkspaceProblems:
 
     def ways_out(self) -> Iterator[str]:
         if self.contradictions:
-            yield "put the newest copy of the workspace back"
-            yield "blendwright recover --accept-restored: goes on with the journal as it is, and records that in its audit chain"
+            yield "restore the newest copy of the workspace"
+            yield "blendwright recover --accept-restored: continues with this journal, and records that in its audit chain"
         if self.quarantine is not None or self.lost is not None:
             if self.lost is None:
-                yield (
-                    "blendwright recover --adopt: goes on with the newest scene as Blender finds it today, as a commit of its own"
-                )
-            yield "blendwright replay: shows up to which commit journal and scenes agree"
+                yield "blendwright recover --adopt: commits the newest scene as Blender finds it now, and continues with it"
+            yield "blendwright replay: shows up to which commit the journal and the scenes agree"
             for number in self.reachable:
-                yield f"blendwright recover --to {number}: goes on from commit {number}, once its scene has been proved"
-            yield "blendwright export FILE.blend --at N: takes the scene of any commit out; changes nothing here"
+                yield f"blendwright recover --to {number}: rebuilds and checks the scene of commit {number}, and continues there"
+            yield "blendwright export FILE.blend --at N: saves the scene of any commit to a file; changes nothing here"
         if self.boundary is not None:
             yield (
-                f"the plan '{self.boundary.request_id}', kept whole or not at all, is taken back to commit {self.boundary.base}"
-                " by the next command that writes"
+                f"the next command that writes rolls the unfinished all-or-nothing plan '{self.boundary.request_id}' back"
+                f" to commit {self.boundary.base}"
             )
         for intent in self.indeterminate:
-            yield f'blendwright recover --resolve {intent.id} --note "…": once you know whether {intent.effect}'
+            yield f'blendwright recover --resolve {intent.id} --note "…": after you have checked whether {intent.effect}'
 
 
 def find_problems(journal: Journal) -> WorkspaceProblems:
-    """Without Blender: which scenes are truly there only a rebuild tells."""
+    """Return the problems of a workspace, without starting Blender. Only a rebuild proves that a scene is intact."""
     head = journal.head
     if head is None:
         lost = None
@@ -74,9 +76,9 @@ def find_problems(journal: Journal) -> WorkspaceProblems:
     quarantine = journal.recovery.quarantine()
     reachable: list[int] = []
     if lost is not None or quarantine is not None:
-        # HEAD's own scene is what went wrong, but may be right again: a fault of the disk, another Blender.
-        for commit in journal.log(limit=OFFERED * 4):
-            if len(reachable) < OFFERED and _why_lost(journal, commit.number) is None:
+        # HEAD's scene failed, but may work again, for example after a fault of the disk or with another Blender.
+        for commit in journal.log(limit=MAX_OFFERED_COMMITS * 4):
+            if len(reachable) < MAX_OFFERED_COMMITS and _why_lost(journal, commit.number) is None:
                 reachable.append(commit.number)
     return WorkspaceProblems(
         head,
@@ -90,9 +92,10 @@ def find_problems(journal: Journal) -> WorkspaceProblems:
 
 
 def return_to(journal: Journal, worker: RemoteScene, number: int) -> Commit:
-    """End the quarantine on a commit whose scene is proved. Raises RebuildFailed, and leaves all as it is, where it is not.
+    """Rebuild the scene of a commit, move HEAD there and end the quarantine. Return the commit.
 
-    Safe to be killed in: the quarantine ends last.
+    Raises RebuildFailed, without any change, when the rebuild fails. A crash at any point is safe, because the
+    quarantine ends last.
     """
     rebuild_commit(worker, journal, number)
     crash_points.reach("repair.proved")
@@ -110,45 +113,47 @@ def return_to(journal: Journal, worker: RemoteScene, number: int) -> Commit:
 
 @dataclass(frozen=True, slots=True)
 class AdoptedHead:
-    """The commit of HEAD's scene as it is found today, and what could not be redone in it."""
+    """The commit of HEAD's scene as Blender finds it now, and messages for steps that could not be redone."""
 
     commit: Commit
     missing: tuple[str, ...]
 
 
 def adopt_head(journal: Journal, maker: RemoteScene, finder: RemoteScene) -> AdoptedHead:
-    """End the quarantine with HEAD's scene as Blender finds it today, whatever its hash, as a commit of its own.
+    """Commit HEAD's scene as Blender finds it now, whatever its hash, and end the quarantine.
 
-    The newest scene that anybody saw is in the file of its checkpoint and in the arguments behind it: a hash that nobody can reach
-    any more is no reason to lose it. `maker` rebuilds it, `finder` opens what was saved. Raises Refusal when nothing leads to HEAD,
-    RebuildFailed when Blender cannot open the file. Safe to be killed in: the quarantine ends last.
+    The checkpoint and the later arguments contain the newest scene, so an unreachable hash is no reason to lose
+    it. `maker` rebuilds the scene, and `finder` opens the saved file. Raises Refusal when no route leads to HEAD,
+    and RebuildFailed when Blender cannot open the file. A crash at any point is safe, because the quarantine ends
+    last.
     """
     boundary = journal.recovery.open_boundary()
     if boundary is not None:
-        # Nobody was told that it was done.
+        # No client has received an acknowledgement of this plan.
         journal.roll_back(boundary.id)
     head = require_head(journal)
     try:
         route = journal.checkpoints.route(head.number)
     except JournalError as error:
-        cure = "Go on from a commit that `blendwright recover` names: blendwright recover --to N"
+        cure = "Continue from a commit that `blendwright recover` lists: blendwright recover --to N"
         raise refusal(error.message, cure) from error
     open_checkpoint(maker, route.checkpoint)
-    missing = tuple(
-        f"commit {commit.number} ({commit.tool}) is not in it: {answer['message']}"
-        for commit, answer in redo(maker, route.redo)
-        if not answer["ok"]
-    )
+    missing: list[str] = []
+    for commit, answer in redo(maker, route.redo):
+        if not answer["ok"]:
+            missing.append(f"commit {commit.number} ({commit.tool}) is not in the scene: {answer['message']}")
+
     maker.save(SCENE_FILE, full=False)
-    found = open_scene_file(finder, maker.require_process().scratch / SCENE_FILE, "the newest scene")
-    if scheme_of(found) != scheme_of(head.hash_after):
-        raise other_scheme(head.hash_after, found)
-    staged = journal.checkpoints.stage(finder.require_process().scratch / SCENE_FILE, found)
+    opened_hash = open_scene_file(finder, maker.require_process().scratch / SCENE_FILE, "the newest scene")
+    if scheme_of(opened_hash) != scheme_of(head.hash_after):
+        raise other_scheme(head.hash_after, opened_hash)
+
+    staged = journal.checkpoints.stage(finder.require_process().scratch / SCENE_FILE, opened_hash)
     externals = current_externals(journal)
     journal.commit([adoption(f"the scene of commit {head.number}", head.hash_after, staged, externals)])
     if journal.recovery.quarantine() is not None:
         journal.recovery.end_quarantine(f"adopted the scene of commit {head.number}")
-    return AdoptedHead(require_head(journal), missing)
+    return AdoptedHead(require_head(journal), tuple(missing))
 
 
 def _why_lost(journal: Journal, number: int) -> str | None:

@@ -1,7 +1,7 @@
-"""Rebuilds scenes from the journal: open a checkpoint, redo the commits behind it, compare every hash.
+"""Rebuilds of scenes from the journal: open a checkpoint, redo the later commits, compare every hash.
 
-Says where journal and scene part. What follows from that is for the caller: a quarantine, an error, or a line of a report.
-Hashes of different methods or Blenders cannot be compared at all.
+A rebuild reports where the journal and the scene disagree. The caller decides what follows: a quarantine, an
+error, or a line of a report. Hashes of different methods or Blender versions cannot be compared.
 """
 
 from __future__ import annotations
@@ -32,42 +32,46 @@ from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 from blendwright.wire.worker_port import WorkerPool
 
 START = "the scene that redo starts from"
-# Steps on their way at once, or in one request: enough that the worker never waits.
+# Steps on their way at once, or in one request. With this number the worker never waits.
 WINDOW = 64
-# Requests with that many steps on their way at once, and the size of arguments that one of them takes (a frame holds 32 MiB).
+# Batch requests on their way at once, and bytes of arguments in one of them (a frame holds 32 MiB).
 BATCHES_UNDERWAY = 2
-BATCH_SIZE = 8 << 20
+MAX_BATCH_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What a rebuild led to. With a mismatch, which is the first one, the worker holds no scene that could be used."""
+    """The result of a rebuild. With a mismatch, which is the first one, the worker holds no usable scene."""
 
     hash: str
     redone: int = 0
     redo_ms: float = 0.0
     mismatch: Mismatch | None = None
     passed_over: tuple[str, ...] = ()
-    """Checkpoints that Blender opens to another scene than was saved, and that nobody needed."""
+    """Names of skipped checkpoints, which Blender opened with another scene than was saved."""
 
 
 def take_worker(pool: WorkerPool, catalogue: str, *, bare: bool = False, seconds: float | None = None) -> RemoteScene:
-    """A ready worker that knows the same tools. Raises EnvironmentUnfit; DeadlinePassed where there is none in so many seconds."""
+    """Return a ready worker with the same tool catalogue.
+
+    Raises EnvironmentUnfit when the catalogues differ, and DeadlinePassed when no worker is ready within
+    `seconds`.
+    """
     worker = pool.take(bare=bare, seconds=seconds)
     if worker.catalogue != catalogue:
         worker.abandon()
         raise EnvironmentUnfit(
-            "the Blender process has another tool catalogue than this one",
-            cure="Use one version of blendwright on both sides.",
+            "the Blender process has a different tool catalogue than this blendwright",
+            cure="Use the same version of blendwright on both sides.",
         )
     return worker
 
 
 def rebuild(worker: RemoteScene, journal: JournalView, target: Commit) -> Rebuilt:
-    """Bring the scene of a commit into the worker. Raises RebuildFailed when a file or a step cannot be used at all.
+    """Load the scene of a commit into the worker. Raises RebuildFailed when a file or a step is not usable.
 
-    A checkpoint is a short cut. One that Blender opens to another scene is passed over where a longer way leads to the commit: what
-    counts is that the end has the hash that the journal says. With a mismatch, it is that of the shortest way.
+    Checkpoints only shorten the way. If Blender opens one with another scene, a longer route without it may still
+    lead to the journal's hash, which decides. A returned mismatch is that of the shortest route.
     """
     passed_over: list[Checkpoint] = []
     shortest: Rebuilt | None = None
@@ -88,13 +92,14 @@ def rebuild(worker: RemoteScene, journal: JournalView, target: Commit) -> Rebuil
 
 
 def follow_route(worker: RemoteScene, route: RebuildRoute, target: Commit) -> Rebuilt:
-    """The same by one way."""
+    """Rebuild the scene of a commit along one route."""
     reached = open_checkpoint(worker, route.checkpoint)
     if reached != route.start_hash:
         mismatch = Mismatch(route.to, START, route.start_hash, reached)
         return Rebuilt(reached, mismatch=mismatch)
     crash_points.reach("rebuild.opened")
-    started, redone = perf_counter(), 0
+    started = perf_counter()
+    redone = 0
     for count, mismatch in redo_in_batches(worker, map(_step_of, route.redo)):
         redone += count
         if mismatch is not None:
@@ -110,7 +115,9 @@ def follow_route(worker: RemoteScene, route: RebuildRoute, target: Commit) -> Re
 
 
 def require_same_blender(worker: RemoteScene, scene_hash: str, commit: int | None = None) -> None:
-    """Raises EnvironmentUnfit where another Blender or method made the hash: what that one saved may open here in part, or not at all."""
+    """Raise EnvironmentUnfit if another Blender or method made the hash. This Blender may open such a scene only
+    in part.
+    """
     ours = hash_scheme(worker.profile.version)
     if scheme_of(scene_hash) != ours:
         raise other_scheme(scene_hash, f"{ours}:", commit)
@@ -121,7 +128,7 @@ def _comparable(mismatch: Mismatch) -> bool:
 
 
 def rebuild_commit(worker: RemoteScene, journal: JournalView, number: int) -> Rebuilt:
-    """The same where nothing but the commit's own scene will do: raises RebuildFailed, with both hashes, on a mismatch."""
+    """Load exactly the scene of a commit into the worker. Raises RebuildFailed, with both hashes, on a mismatch."""
     target = journal.show(number)
     require_same_blender(worker, target.hash_after, number)
     rebuilt = rebuild(worker, journal, target)
@@ -132,37 +139,41 @@ def rebuild_commit(worker: RemoteScene, journal: JournalView, number: int) -> Re
         raise other_scheme(mismatch.expected, mismatch.found, number)
     raise RebuildFailed(
         f"{mismatch.reason()}: expected {mismatch.expected}, found {mismatch.found}",
-        cure="Run `blendwright replay` to see up to where the journal agrees.",
+        cure="Run `blendwright replay` to see up to which commit the journal agrees.",
         details={"expected": mismatch.expected, "found": mismatch.found},
     )
 
 
 def open_checkpoint(worker: RemoteScene, checkpoint: Checkpoint | None) -> str:
-    """The hash of a saved scene, or of an empty one where there is none, which is then the worker's. Raises RebuildFailed."""
+    """Load a checkpoint into the worker, or an empty scene without one, and return its hash. Raises RebuildFailed."""
     if checkpoint is None:
         return worker.reset()
     return open_scene_file(worker, checkpoint.path, f"the checkpoint {checkpoint.path.name}")
 
 
 def redo_in_batches(worker: RemoteScene, steps: Iterable[CommittedStep]) -> Iterator[tuple[int, Mismatch | None]]:
-    """Run committed steps again, many in one request: for each request how many led where they did, and the first that did not.
+    """Run committed steps again, many in one request. Raises RebuildFailed when the worker cannot run them.
 
-    Raises RebuildFailed when the worker cannot do it at all. What left the scene as it was needs no redo; an export among it must
-    not happen twice either.
+    Yield, for each request, the number of steps with the right hash, and the first mismatch or None. Steps that
+    left the scene unchanged are skipped: they need no redo, and an export must not happen twice.
     """
     batches = _batches(step for step in steps if step.changed)
     pending: deque[tuple[list[CommittedStep], Future[RedoAnswer]]] = deque()
     while True:
-        while len(pending) < BATCHES_UNDERWAY and (batch := next(batches, None)) is not None:
+        while len(pending) < BATCHES_UNDERWAY:
+            batch = next(batches, None)
+            if batch is None:
+                break
             pending.append((batch, worker.submit_redo([_redo_step(step) for step in batch])))
         if not pending:
             return
+
         batch, future = pending.popleft()
         if len(batch) == 1:
-            what = _redoing(batch[0])
+            action = _redoing(batch[0])
         else:
-            what = f"redoing commits {batch[0].number} to {batch[-1].number}"
-        with _explained(worker, what):
+            action = f"redoing commits {batch[0].number} to {batch[-1].number}"
+        with _explained(worker, action):
             answer = future.result(HANG_SECONDS * len(batch))
         yield answer["redone"], _mismatch_in(batch, answer)
 
@@ -176,9 +187,10 @@ def _batches(steps: Iterable[CommittedStep]) -> Iterator[list[CommittedStep]]:
     batch: list[CommittedStep] = []
     size = 0
     for step in steps:
-        if batch and (len(batch) >= WINDOW or size + len(step.args) > BATCH_SIZE):
+        if batch and (len(batch) >= WINDOW or size + len(step.args) > MAX_BATCH_BYTES):
             yield batch
-            batch, size = [], 0
+            batch = []
+            size = 0
         batch.append(step)
         size += len(step.args)
     if batch:
@@ -186,7 +198,7 @@ def _batches(steps: Iterable[CommittedStep]) -> Iterator[list[CommittedStep]]:
 
 
 def _redo_step(step: CommittedStep) -> RedoStep:
-    # The arguments go on as the text that the journal has.
+    # Pass the arguments on as the JSON text from the journal.
     args: Any = orjson.Fragment(step.args)
     return {"tool": step.tool, "version": step.tool_version, "args": args, "after": step.hash_after}
 
@@ -203,19 +215,21 @@ def _mismatch_in(batch: Sequence[CommittedStep], answer: RedoAnswer) -> Mismatch
 
 
 @contextlib.contextmanager
-def _explained(worker: RemoteScene, what: str) -> Generator[None]:
-    """A worker that does not answer, or refuses, as the rebuild that failed with it."""
+def _explained(worker: RemoteScene, action: str) -> Generator[None]:
+    """Turn a missing or refusing answer of the worker into RebuildFailed."""
     try:
         yield
     except TimeoutError as error:
         worker.abandon()
-        raise RebuildFailed(f"{what}: it did not end") from error
+        raise RebuildFailed(f"{action}: the worker did not answer in time") from error
     except WorkerFault as error:
-        raise RebuildFailed(f"{what}: {error.message}", cure="Use the blendwright that wrote it.") from error
+        raise RebuildFailed(f"{action}: {error.message}", cure="Use the blendwright that wrote it.") from error
 
 
 def redo(worker: RemoteScene, commits: Iterable[Commit]) -> Iterator[tuple[Commit, StepAnswer]]:
-    """The same one by one, for those who compare more than hashes: the answer to each."""
+    """Run commits again one by one and yield each commit with the worker's answer, for callers that compare
+    results.
+    """
     waiting = deque(commit for commit in commits if commit.hash_before != commit.hash_after)
     pending: deque[tuple[Commit, Future[StepAnswer]]] = deque()
     while waiting or pending:
@@ -234,20 +248,25 @@ def _redoing(commit: Commit | CommittedStep) -> str:
 
 
 PAGE = 1000
-# Another Blender rounds elsewhere: numbers that agree to this share are the same result.
+# Relative and absolute tolerance for numbers, because another Blender rounds differently.
 TOLERANCE = 1e-5
 
 
 def head_line(journal: JournalView) -> list[Commit]:
-    """All commits of HEAD's line, oldest first."""
+    """Return all commits from the first one to HEAD, oldest first."""
     commits: list[Commit] = []
-    while page := journal.log(limit=PAGE, before=commits[-1].number if commits else None):
+    before: int | None = None
+    while page := journal.log(limit=PAGE, before=before):
         commits += page
+        before = page[-1].number
     return commits[::-1]
 
 
 def replay(worker: RemoteScene, journal: JournalView) -> Replay:
-    """HEAD's line from its baseline on. Raises RebuildFailed when a file or a step cannot be used at all."""
+    """Redo all commits from the first one to HEAD and compare them with the journal.
+
+    Raises RebuildFailed when a file or a step is not usable, and EnvironmentUnfit when there are no commits.
+    """
     commits = head_line(journal)
     if not commits:
         raise EnvironmentUnfit("the workspace has no commit yet", cure="Run a plan first.")
@@ -266,32 +285,33 @@ class _Replayer:
 
     def run(self) -> Replay:
         empty = self._worker.reset()
-        own = sum(scheme_of(commit.hash_after) == scheme_of(empty) for commit in self._commits)
-        if not own:
+        comparable = sum(scheme_of(commit.hash_after) == scheme_of(empty) for commit in self._commits)
+        if not comparable:
             self._by = "results"
         mismatch = next(self._mismatches(empty), None)
         count = len(self._commits)
-        if own:
-            other = count - own
+        if comparable:
+            skipped = count - comparable
         else:
-            other = 0
+            skipped = 0
+
         return Replay(
-            self._commits[-1].number, count, self._by, self._redone, self._opened, other, self._agreed, mismatch
+            self._commits[-1].number, count, self._by, self._redone, self._opened, skipped, self._agreed, mismatch
         )
 
     def _mismatches(self, empty: str) -> Iterator[Mismatch]:
-        """Everything that does not agree; only the first one means anything, since what follows builds on it."""
+        """Yield every mismatch. Only the first one is meaningful, because later commits build on it."""
         parent_hash = self._commits[0].hash_before
         steps: list[Commit] = []
         for commit in self._commits:
             if commit.hash_before != parent_hash:
                 yield from self._redo(steps)
-                yield Mismatch(
-                    commit.number, "it starts from another scene than its parent left", parent_hash, commit.hash_before
-                )
+                message = "the commit does not start from the scene of its parent"
+                yield Mismatch(commit.number, message, parent_hash, commit.hash_before)
             parent_hash = commit.hash_after
             if self._by == "hashes" and scheme_of(commit.hash_after) != scheme_of(empty):
-                # A commit that moved the workspace brings its scene, so that what follows does not need what was left out.
+                # The commit that moved the workspace to this Blender has a scene of its own, so earlier commits
+                # may be skipped.
                 continue
             if commit.replayable and commit.parent is not None:
                 steps.append(commit)
@@ -302,7 +322,7 @@ class _Replayer:
         yield from self._redo(steps)
 
     def _start(self, commit: Commit, empty: str) -> Iterator[Mismatch]:
-        """A baseline, or a commit that has its scene from a file."""
+        """Load the first scene, or the scene of a commit that has a file."""
         actual_hash = empty
         if not commit.replayable:
             actual_hash = open_checkpoint(self._worker, self._journal.checkpoints.route(commit.number).checkpoint)
@@ -320,26 +340,26 @@ class _Replayer:
             self._agreed = commits[-1].number
 
     def _compare(self, commit: Commit, answer: StepAnswer) -> Iterator[Mismatch]:
-        what = f"{commit.tool} of operation '{commit.operation_id}'"
+        subject = f"{commit.tool} of operation '{commit.operation_id}'"
         if not answer["ok"]:
-            yield Mismatch(commit.number, f"{what} failed: {answer['message']}", commit.hash_after, answer["after"])
+            yield Mismatch(commit.number, f"{subject} failed: {answer['message']}", commit.hash_after, answer["after"])
         elif self._by == "hashes" and answer["after"] != commit.hash_after:
-            yield Mismatch(commit.number, what, commit.hash_after, answer["after"])
+            yield Mismatch(commit.number, subject, commit.hash_after, answer["after"])
         elif self._by == "results" and not same_result(commit.receipt.get("result"), answer["result"]):
-            yield Mismatch(commit.number, f"the result of {what}", commit.receipt.get("result"), answer["result"])
+            yield Mismatch(commit.number, f"the result of {subject}", commit.receipt.get("result"), answer["result"])
 
 
-def same_result(one: Any, other: Any) -> bool:
-    """Whether two Blenders gave the same answer: numbers within the tolerance, fingerprints left out."""
-    match one, other:
+def same_result(first: Any, second: Any) -> bool:
+    """Return True when two Blenders gave the same answer: numbers within the tolerance, fingerprints ignored."""
+    match first, second:
         case Mapping(), Mapping():
-            ours, theirs = cast("Mapping[str, Any]", one), cast("Mapping[str, Any]", other)
-            keys = {key for key in (*ours, *theirs) if not key.endswith("fingerprint")}
-            return all(same_result(ours.get(key), theirs.get(key)) for key in keys)
+            first_fields, second_fields = cast("Mapping[str, Any]", first), cast("Mapping[str, Any]", second)
+            keys = {key for key in (*first_fields, *second_fields) if not key.endswith("fingerprint")}
+            return all(same_result(first_fields.get(key), second_fields.get(key)) for key in keys)
         case list(), list():
-            first, second = cast("list[Any]", one), cast("list[Any]", other)
-            return len(first) == len(second) and all(map(same_result, first, second))
+            first_items, second_items = cast("list[Any]", first), cast("list[Any]", second)
+            return len(first_items) == len(second_items) and all(map(same_result, first_items, second_items))
         case float(), (float() | int()):
-            return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+            return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
         case _:
-            return one == other
+            return first == second

@@ -1,8 +1,8 @@
-"""Which objects of two scenes are the same under another name, from snapshots of both.
+"""Recognition of renamed objects, from snapshots of two scenes.
 
-An object that is gone and one that is new are one that was renamed where they have the same data and nothing but the name differs,
-where they are the only ones that had and have that data, or where it is known that a call renamed it. Two that merely look
-alike are not: a fingerprint covers the name, so that it cannot tell.
+A removed and a new object are the same object in three cases: they have the same data and differ only in name;
+they are the only users of that data; or a known call renamed the object. Similar properties alone prove nothing,
+and a fingerprint covers the name.
 """
 
 from __future__ import annotations
@@ -18,77 +18,101 @@ Properties = dict[str, Any]
 Entries = Mapping[Key, Properties]
 
 OBJECTS = "objects"
-# What an object may be made of and that has a list of its own.
+# Kinds of object data that have a list of their own.
 DATA = ("lights", "cameras")
-# They cover the name.
+# These fingerprints cover the name.
 FINGERPRINTS = frozenset({"fingerprint", "data_fingerprint"})
 
 
 def renaming_calls(calls: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
-    """The new names of objects after these calls (tool and canonical arguments), by the names that they had before the first."""
+    """Return the final names of objects after these calls (tool and canonical arguments), by their names before
+    the first call.
+    """
     names: dict[str, str] = {}
     for tool, args in calls:
         if tool == Rename.name:
             old, new = str(args.get("object", args.get("name"))), str(args["new_name"])
-            first = next((one for one, now in names.items() if now == old), old)
-            names[first] = new
+            first_name = old
+            for original, current in names.items():
+                if current == old:
+                    first_name = original
+                    break
+            names[first_name] = new
     return names
 
 
 def find_renames(old: Entries, new: Entries, known: Mapping[str, str]) -> dict[Key, str]:
-    """The new name of every object that was renamed, and of a light or camera with it, by kind and old name."""
-    gone = [key for key in sorted(old.keys() - new.keys()) if key[0] == OBJECTS]
-    came = {key for key in new.keys() - old.keys() if key[0] == OBJECTS}
+    """Return the new name of every renamed object, and of its light or camera, by kind and old name."""
+    removed = [key for key in sorted(old.keys() - new.keys()) if key[0] == OBJECTS]
+    added = {key for key in new.keys() - old.keys() if key[0] == OBJECTS}
     renames: dict[Key, str] = {}
-    for key in gone if came else ():
+    if not added:
+        return renames
+
+    for key in removed:
         before = old[key]
         if key[1] in known:
-            other = (OBJECTS, known[key[1]])
+            candidate = (OBJECTS, known[key[1]])
         else:
-            other = _same_object(before, came, old, new)
-        if other is not None and other in came and new[other]["type"] == before["type"]:
-            came.discard(other)
-            renames[key] = other[1]
-            data, now = before["data"], new[other]["data"]
-            for kind in DATA:
-                if data != now and (kind, data) in old and (kind, data) not in new and (kind, now) in new:
-                    renames[kind, data] = now
+            candidate = _same_object(before, added, old, new)
+        if candidate is None or candidate not in added or new[candidate]["type"] != before["type"]:
+            continue
+
+        added.discard(candidate)
+        renames[key] = candidate[1]
+        old_data = before["data"]
+        new_data = new[candidate]["data"]
+        for kind in DATA:
+            old_data_removed = (kind, old_data) in old and (kind, old_data) not in new
+            if old_data != new_data and old_data_removed and (kind, new_data) in new:
+                renames[kind, old_data] = new_data
     return renames
 
 
 def under_new_names(old: Entries, new: Entries, renames: Mapping[Key, str]) -> Entries:
-    """The old entries under their new names; where one refers to another by its old name, and now by its new one, by that too."""
+    """Return the old entries under their new names.
+
+    A reference to a renamed datablock also gets the new name, if the new entry has that reference.
+    """
     if not renames:
         return old
-    names = {name: now for (_, name), now in renames.items()}
+    new_names = {old_name: new_name for (_, old_name), new_name in renames.items()}
     entries: dict[Key, Properties] = {}
     for key, properties in old.items():
-        then = new.get(current := (key[0], renames.get(key, key[1])), {})
-        entries[current] = {
-            name: now if (now := _reworded(value, names)) == then.get(name) else value
-            for name, value in properties.items()
-        }
+        new_key = (key[0], renames.get(key, key[1]))
+        new_properties = new.get(new_key, {})
+        entry: Properties = {}
+        for name, value in properties.items():
+            new_value = _with_new_names(value, new_names)
+            if new_value == new_properties.get(name):
+                entry[name] = new_value
+            else:
+                entry[name] = value
+        entries[new_key] = entry
     return entries
 
 
-def _same_object(before: Properties, came: set[Key], old: Entries, new: Entries) -> Key | None:
+def _same_object(before: Properties, added: set[Key], old: Entries, new: Entries) -> Key | None:
     if before["data"] is None:
-        alike = [key for key in sorted(came) if _apart_from_name(new[key]) == _apart_from_name(before)]
+        alike = [key for key in sorted(added) if _apart_from_name(new[key]) == _apart_from_name(before)]
         if alike:
             return alike[0]
         return None
-    users = _users(old)[before["data"]], _users(new)[before["data"]]
-    same_data = [key for key in users[1] if key in came and new[key]["data_fingerprint"] == before["data_fingerprint"]]
+
+    old_users = _users(old)[before["data"]]
+    new_users = _users(new)[before["data"]]
+    data_fingerprint = before["data_fingerprint"]
+    same_data = [key for key in new_users if key in added and new[key]["data_fingerprint"] == data_fingerprint]
     alike = [key for key in same_data if _apart_from_name(new[key]) == _apart_from_name(before)]
     if alike:
         return alike[0]
-    if len(users[0]) == len(users[1]) == 1:
-        return users[1][0]
+    if len(old_users) == len(new_users) == 1:
+        return new_users[0]
     return None
 
 
 def _users(entries: Entries) -> dict[str, list[Key]]:
-    """The objects by the name of their data."""
+    """Return the objects by the name of their data."""
     users: dict[str, list[Key]] = defaultdict(list)
     for key, properties in sorted(entries.items()):
         if key[0] == OBJECTS:
@@ -100,9 +124,9 @@ def _apart_from_name(properties: Properties) -> Properties:
     return {name: value for name, value in properties.items() if name not in FINGERPRINTS}
 
 
-def _reworded(value: Any, names: Mapping[str, str]) -> Any:
+def _with_new_names(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, list):
-        return [_reworded(part, names) for part in cast("list[Any]", value)]
+        return [_with_new_names(part, names) for part in cast("list[Any]", value)]
     return value

@@ -1,7 +1,7 @@
-"""One call that has the worker for itself, from the announcement of outside effects to the entry that is to be committed.
+"""One call that has the worker for itself, from the announcement of its outside effects to its journal entry.
 
-intent -> stage files -> step -> save, where it cannot be replayed -> bring files out -> entry. Whoever runs it commits the entry:
-until then nothing has happened.
+The order is: intent, staged files, step, saved scene (for calls that cannot be replayed), delivered files, entry.
+The caller commits the entry. Until then the journal contains nothing of the call except its intent.
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ from blendwright.wire.remote_scene import HANG_SECONDS, RemoteScene
 
 @dataclass(slots=True)
 class StepOutcome:
-    """What became of a call. `entry` waits to be committed; `findings` are empty exactly when the call succeeded.
+    """The outcome of one call, with the journal entry that the caller has to commit.
 
-    `report` is there for what was not done; a success gets its report with its receipt."""
+    `findings` is empty exactly when the call succeeded. `report` is set only for a call that was not done; a
+    success gets its report with its receipt.
+    """
 
     call: Invocation
     entry: Entry
@@ -61,7 +63,7 @@ class StepOutcome:
 
     @property
     def broken_off(self) -> bool:
-        """Whether the worker was lost over it: the scene is rebuilt when it is needed next."""
+        """True when the call cost the worker. The scene is then rebuilt at the next need."""
         return self.answer is None and self.reverted_by is not None
 
     @property
@@ -71,7 +73,7 @@ class StepOutcome:
             printed = self.printed
         else:
             printed = answer.get("printed")
-        known = StepDetails(
+        details = StepDetails(
             reverted_by=self.reverted_by,
             answered=answer is not None and printed is None,
             determinism=self.call.promises.determinism.value,
@@ -79,39 +81,43 @@ class StepOutcome:
             printed=printed,
         )
         if answer is None:
-            return known
+            return details
         times = {phase: answer[phase] for phase in ("plan_ms", "execute_ms", "verify_ms")}
-        return replace(known, changes=answer["changes"], artifacts=self.artifacts, **times)
+        return replace(details, changes=answer["changes"], artifacts=self.artifacts, **times)
 
 
 def revert_method(answer: StepAnswer) -> str | None:
-    """How a step was taken back; what could not be is rebuilt."""
+    """Return how Blender reverted a step, "rebuild" if it could not, or None if there was no revert."""
     if answer["reverted_by"] == REVERT_FAILED:
         return "rebuild"
     return answer["reverted_by"]
 
 
 def report_exception(scene: SceneHost, call: Invocation, answer: StepAnswer) -> None:
-    """Where something raised inside Blender, its stack trace is in the worker's log, which goes with the worker."""
+    """Write the worker's log for a call that raised inside Blender. The log has the stack trace and is deleted
+    with the worker.
+    """
     if answer["reverted_by"] == REVERT_FAILED or answer["fault"] == Fault.EXECUTION_FAILED:
         scene.report_log(call.ids, answer["message"])
 
 
 def _needs_proof(call: Invocation) -> bool:
-    """Whether the scene that the call is expected to leave must be found by another process in the file of it."""
+    """Return True when another process must find the expected scene in the saved file."""
     promises = call.promises
     return not promises.replayable and promises.isolation is Isolation.SHARED and not call.writes_outside
 
 
 class ExclusiveStep:
-    """Runs calls one at a time."""
+    """A runner that executes one call at a time with the worker for itself."""
 
     def __init__(
         self, scene: SceneHost, process_scene: ProcessScene, journal: Journal, ledger: Ledger, files: FileAccess
     ) -> None:
-        """Calls run on `scene`. Code, proofs and checks of written files need the processes of `process_scene`.
+        """Initialize for calls on `scene`. Code, proofs and checks of written files use the processes of
+        `process_scene`.
 
-        The two are the same scene, unless the scene is open in a window."""
+        The two are the same scene, unless the scene is open in a window.
+        """
         self._scene = scene
         self._process_scene = process_scene
         self._journal = journal
@@ -131,7 +137,11 @@ class ExclusiveStep:
         verify: bool = False,
         rehearse: str | None = None,
     ) -> StepOutcome:
-        """Raises EnvironmentUnfit when there is no Blender, or no disk, to go on with; the scene is then rebuilt at the next need."""
+        """Run one call and return its outcome, whose entry is not yet committed.
+
+        `seconds` limits this call; `run_ends` is the end of the run on the monotonic clock. Raises
+        EnvironmentUnfit when Blender or the disk is not usable. The scene is then rebuilt at the next need.
+        """
         args, findings = self._files.normalised(call.tool, dict(call.args))
         before = self._scene.hash
         if findings:
@@ -198,11 +208,11 @@ class ExclusiveStep:
 
         # Check the answer, and the file that the call wrote.
         if answer["reverted_by"] == REVERT_FAILED:
-            # The last way back: a scene rebuilt from the journal, in another worker.
+            # The last fallback: rebuild the scene from the journal in another worker.
             self._scene.discard()
         findings = tuple(Finding.from_json(finding) for finding in answer["findings"])
         if findings or answer["reverted_by"] is not None:
-            # What a rehearsal wrote stays in the scratch.
+            # The files of a rehearsal stay in the scratch directory.
             return self._failed_step(call, answer, findings, intent, revert_method(answer))
         if reads_back and answer["result"] is not None:
             result, findings = read_written_file(
@@ -214,7 +224,7 @@ class ExclusiveStep:
         if (answer["result"] or {}).get("partial"):
             call = replace(call, ended_early=True)
             if frames is not None:
-                staged = replace(staged, outputs={})  # there is no video of a part
+                staged = replace(staged, outputs={})  # a partial render has no video
 
         # Save the scene where the call cannot be replayed.
         try:
@@ -223,10 +233,10 @@ class ExclusiveStep:
             else:
                 checkpoint = self._saved(call, answer, limits.run_ends)
         except RebuildFailed as error:
-            # The way back is not in doubt: what the step made is, since no other process can have it.
+            # The revert works. The result of the step is lost, because no other process can have it.
             self._scene.discard()
-            message = f"what it made cannot be kept: {error.message}"
-            cure = "Try again; if it happens again, change the arguments."
+            message = f"the result of the call cannot be saved: {error.message}"
+            cure = "Try again. If it happens again, change the arguments."
             finding = Finding(Fault.EXECUTION_FAILED, message, "", cure)
             return self._failed_step(call, answer, (finding,), intent, "rebuild")
         crash_points.reach("call.saved")
@@ -235,7 +245,7 @@ class ExclusiveStep:
         try:
             answer, artifacts = self._delivered(call, answer, staged, frames, worker)
         except Refusal as refusal:
-            # Where a file cannot be brought to its destination, the scene must not keep the step either.
+            # If a file cannot be delivered, the scene must not keep the step either.
             self._scene.discard()
             return self._failed_step(call, answer, refusal.findings, intent, "rebuild")
         crash_points.reach("call.delivered")
@@ -244,7 +254,9 @@ class ExclusiveStep:
         return StepOutcome(call, entry, answer, artifacts=artifacts)
 
     def _staged(self, call: Invocation, frames: KeptFrames | None, worker: RemoteScene) -> Staged:
-        """Copy the files that the call reads into the worker's scratch, and make room there for those that it writes."""
+        """Copy the files that the call reads into the worker's scratch directory, and create directories there for
+        its outputs.
+        """
         staged = NO_FILES
         if file_arguments(call.tool.args_model) and call.promises.isolation is not Isolation.DISPOSABLE:
             staged = self._files.stage(call.tool, call.args, worker.require_process().scratch)
@@ -263,7 +275,7 @@ class ExclusiveStep:
     ) -> StepAnswer:
         """Run the step in the scene's own process."""
         if not call.proof_demanded:
-            # Where the same is demanded again, a part of it will not do.
+            # A call that must give the same result twice may not end early with a part of it.
             request["seconds"] = limits.seconds
         if worker.process is None:
             scratch = None
@@ -286,15 +298,17 @@ class ExclusiveStep:
         frames: KeptFrames | None,
         worker: RemoteScene,
     ) -> tuple[StepAnswer, tuple[str, ...]]:
-        """Bring artifacts and files out of the worker's scratch. Raises Refusal where one cannot be written.
+        """Copy artifacts and files from the worker's scratch directory to their destinations.
 
-        Returns the answer with the final name of its artifact, and the paths of all files."""
+        Return the answer with the final name of its artifact, and the paths of all files. Raises Refusal when a
+        file cannot be written.
+        """
         if not staged.paths and not answer["artifacts"] and call.promises.isolation is Isolation.SHARED:
             return answer, ()
         scratch = worker.require_process().scratch
         self._files.refuse_too_much(scratch)
         artifacts = self._files.keep_artifacts(answer["artifacts"], scratch)
-        answer = _with_name_of(answer, artifacts)
+        answer = _with_artifact_name(answer, artifacts)
         artifacts += self._files.deliver(staged)
         if frames is not None:
             template = call.args.get("frames_path")
@@ -313,7 +327,7 @@ class ExclusiveStep:
         intent: int | None,
         reverted_by: str | None = None,
     ) -> StepOutcome:
-        """Return the outcome of a step that Blender answered and that is not kept."""
+        """Return the outcome of a step that Blender answered and that the scene does not keep."""
         return self._failure(call, answer["before"], findings, intent=intent, answer=answer, reverted_by=reverted_by)
 
     def _failure(
@@ -327,7 +341,9 @@ class ExclusiveStep:
         reverted_by: str | None = None,
         printed: str | None = None,
     ) -> StepOutcome:
-        """Return the outcome of a call that failed, with its audit note; `before` is the hash of the scene that it met."""
+        """Return the outcome of a failed call, with its audit note. `before` is the hash of the scene before the
+        call.
+        """
         if reverted_by is None:
             status = "failed"
         else:
@@ -340,7 +356,10 @@ class ExclusiveStep:
         return StepOutcome(call, note, answer, findings, reverted_by, printed=printed)
 
     def _kept_frames(self, call: Invocation) -> KeptFrames | None:
-        """The frames that the call needs not render again. Raises Refusal where others are in their place."""
+        """Return the frames of an earlier attempt that the call can reuse, or None for calls without frames.
+
+        Raises Refusal when other files are at the destinations of these frames.
+        """
         shown = call.tool.frames_for(call.model)
         if shown is None:
             return None
@@ -356,21 +375,24 @@ class ExclusiveStep:
             if problems:
                 raise Refusal(problems)
         if files and kept is not None and not kept.begun:
-            # A Blender that has read a file goes on to show it as it was then.
+            # Blender keeps showing a file as it was when Blender read it, so open the scene again.
             self._scene.follow_head()
         return kept
 
     def _saved(self, call: Invocation, answer: StepAnswer, run_ends: float) -> StagedCheckpoint | None:
-        """None where nothing changed: what is not saved here is lost with the worker. The hash becomes that of the file, as a process
-        that did not make it finds it: whoever rebuilds the scene begins with that file."""
+        """Stage a checkpoint of the scene, or return None when the call changed nothing.
+
+        An unsaved change is lost with the worker. `answer["after"]` becomes the hash that another process finds in
+        the file, because a rebuild of the scene begins with that file.
+        """
         if answer["before"] == answer["after"] and (answer.get("unchanged") or not call.takes_in):
             return None
         file = self._isolated.opened_file
         if call.promises.isolation is Isolation.SHARED:
             if call.takes_in:
-                named = paths_in(call.tool.args_model, call.args)
-                reads = [each.path for each in named if each.role in ("read", "asset")]
-                self._arriving = self._process_scene.arriving_files(reads)
+                path_arguments = paths_in(call.tool.args_model, call.args)
+                read_paths = [argument.path for argument in path_arguments if argument.role in ("read", "asset")]
+                self._arriving = self._process_scene.arriving_files(read_paths)
             seconds = min(HANG_SECONDS, max(0.001, run_ends - monotonic()))
             file, answer["after"] = self._process_scene.prove_step(answer["after"], seconds=seconds)
         assert file is not None
@@ -379,7 +401,7 @@ class ExclusiveStep:
     def _broken_off(
         self, call: Invocation, before: str, error: WorkerError | RebuildFailed, intent: int | None
     ) -> StepOutcome:
-        """The worker is gone or not to be trusted. Nothing of the step stands: the scene is what HEAD says."""
+        """Return the failure of a call whose worker is gone or not trusted. The scene is the scene of HEAD again."""
         if not unsent(error):
             self._scene.report_loss(error, call.ids)
         finding = finding_of(error, call.tool)
@@ -387,13 +409,23 @@ class ExclusiveStep:
         return self._failure(call, before, (finding,), intent=intent, reverted_by="rebuild", printed=printed)
 
 
-def _with_name_of(answer: StepAnswer, kept: Sequence[str]) -> StepAnswer:
-    """The answer with its artifact, or the folder of them, under the name that it was kept by: one that is taken gets a number."""
+def _with_artifact_name(answer: StepAnswer, kept_paths: Sequence[str]) -> StepAnswer:
+    """Return the answer with the final name of its artifact or artifact folder. A name that is already in use gets
+    a number.
+    """
     result = answer["result"]
-    if not kept or not result or "artifact" not in result:
+    if not kept_paths or not result or "artifact" not in result:
         return answer
-    made, now = Path(answer["artifacts"][0]), Path(kept[0])
-    old, new = (made.parent.name, now.parent.name) if made.parent.name else (made.name, now.name)
-    if result["artifact"] == old:
-        return {**answer, "result": {**result, "artifact": new}}
+
+    scratch_path = Path(answer["artifacts"][0])
+    kept_path = Path(kept_paths[0])
+    if scratch_path.parent.name:
+        old_name = scratch_path.parent.name
+        new_name = kept_path.parent.name
+    else:
+        old_name = scratch_path.name
+        new_name = kept_path.name
+
+    if result["artifact"] == old_name:
+        return {**answer, "result": {**result, "artifact": new_name}}
     return answer

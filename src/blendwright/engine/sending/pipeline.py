@@ -1,8 +1,9 @@
-"""Sends operations to the worker, many on their way at once, and commits their answers in order and in groups.
+"""The pipeline that sends operations to the worker, many at once, and commits their answers in order and in
+groups.
 
-Nothing is acknowledged before its commit. Operations of a long run travel in bulks. Those that need the worker for themselves wait
-until the window is empty. After a failure the worker refuses what was sent behind it (the epoch is closed); what still may run is
-sent again in a new one.
+It acknowledges no operation before its commit. Operations of a long run travel in bulks. Operations that need the
+worker for themselves wait until the window is empty. After a failure the worker refuses later messages of the same
+epoch; the pipeline sends the operations that may still run again in a new epoch.
 """
 
 from __future__ import annotations
@@ -40,18 +41,21 @@ from blendwright.values.report import StepDetails
 from blendwright.wire.methods import REVERT_FAILED, StepAnswer, StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 
-# Commits in one transaction.
-GROUP = 64
-# So long the next answer may take before those that are there are committed without it: a commit costs about as much.
-GRACE = 0.002
+# Operations in one commit transaction.
+MAX_COMMIT_GROUP = 64
+# Seconds to wait for the next answer before committing the present ones without it. A commit costs about as much.
+COMMIT_GRACE_SECONDS = 0.002
 
 
-# Why the rest of a run is skipped when HEAD moved during a question.
-SCENE_CHANGED = "not run: others changed the scene while a person was asked. Run it again"
+# Reason for skipping the rest of a run when HEAD moved during an approval question.
+SCENE_CHANGED = "not run: the scene changed while a person was asked for approval. Run it again"
 
 
 class Pipeline:
-    """One run over one list of operations. `stop`: nothing runs after a failure. `whole`: a failure takes all of the list back."""
+    """One run over a list of operations.
+
+    With `stop`, no operation runs after a failure. With `whole`, a failure reverts the whole list.
+    """
 
     def __init__(
         self,
@@ -64,7 +68,9 @@ class Pipeline:
         stop: bool,
         whole: bool,
     ) -> None:
-        """`questions` are for a person, where one is asked about some of them."""
+        """Initialize the run. `questions` holds the approval requests of the list, or is None when no call needs
+        approval.
+        """
         self._session = session
         self._scene = session.scene
         self._ledger = session.ledger
@@ -87,10 +93,12 @@ class Pipeline:
         self._bulks = BulkPolicy(0)
         self._reached = self._scene.hash
         self.failures: list[NewAudit] = []
-        """Records of what failed, where they belong into the transaction of the rollback."""
+        """Audit records of failures, which the caller writes in the transaction of the rollback."""
 
     def run(self, calls: Sequence[Invocation]) -> None:
-        """Report every one of these operations to the run state, unless the environment gives up (EnvironmentUnfit)."""
+        """Run these operations and report each of them to the run state. Raises EnvironmentUnfit when the
+        environment fails.
+        """
         self._todo.extend(calls)
         self._bulks = BulkPolicy(len(calls))
         cancel = self._deadline.cancel
@@ -107,7 +115,7 @@ class Pipeline:
                     self._exclusive(self._todo.popleft())
             self._commit()
         except BaseException:
-            # The worker may have done what is committed nowhere; or it is committed, and nobody was told.
+            # The worker may have done uncommitted work, or a commit exists that no caller has heard of.
             self._scene.follow_head()
             raise
         finally:
@@ -125,9 +133,12 @@ class Pipeline:
             steps: list[StepRequest] = []
             for call in islice(self._todo, message.operations):
                 if self._options.one_at_a_time or call.promises.exclusive or call.operation_id in self._asked_about:
-                    break  # everything before it must be done first: it needs the worker for itself, or a person is asked about it
+                    break  # send it alone: it needs the worker for itself, or a person must approve it
                 calls.append(call)
-                steps.append(call.short_request() if message.operations > 1 else call.request())
+                if message.operations > 1:
+                    steps.append(call.short_request())
+                else:
+                    steps.append(call.request())
                 if self._verify:
                     steps[-1]["verify"] = True
             if not calls:
@@ -142,9 +153,9 @@ class Pipeline:
                 self._quarantined(calls[0].operation_id, error)
                 return
             except (WorkerError, RebuildFailed) as error:
-                # It could not be sent, so nothing may be sent behind it; what is on its way comes first.
+                # The message could not be sent. Receive the answers that are on their way before anything else.
                 if len(calls) > 1 and isinstance(error, WorkerFault):
-                    self._bulks.send_alone(len(calls))  # together they are too large
+                    self._bulks.send_alone(len(calls))  # the message is too large for them together
                 elif not self._window:
                     self._break_off(self._todo.popleft(), error)
                 return
@@ -157,7 +168,9 @@ class Pipeline:
                 crash_points.reach("plan.sent")
 
     def _window_worker(self) -> RemoteScene:
-        """The worker of the window; a new one is taken only when nothing is on its way and everything answered is committed."""
+        """Return the worker of the window. Take a new one only when no message is on its way and all answers are
+        committed.
+        """
         if not self._window:
             if self._answered and not self._scene.ready:
                 self._commit()
@@ -169,7 +182,7 @@ class Pipeline:
 
     def _receive(self) -> None:
         calls, future = self._window[0]
-        if self._answered and not future.done() and not wait([future], GRACE).done:
+        if self._answered and not future.done() and not wait([future], COMMIT_GRACE_SECONDS).done:
             self._commit()
         try:
             assert self._worker is not None
@@ -182,12 +195,13 @@ class Pipeline:
             if len(answers) > len(calls):
                 raise ProtocolBreach("the worker answered more steps than it was sent")
         except WorkerError as error:
-            several = self._culprit_unknown(error, len(calls))
-            self._scene.report_loss(error, CallIds(calls[0].request_id) if several else calls[0].ids)
-            if several:
+            if self._culprit_unknown(error, len(calls)):
+                self._scene.report_loss(error, CallIds(calls[0].request_id))
                 self._bulks.send_alone(sum(len(sent) for sent, _ in self._window))
                 self._recall()
                 return
+
+            self._scene.report_loss(error, calls[0].ids)
             self._window.popleft()
             self._recall(calls[1:])
             self._break_off(calls[0], error)
@@ -203,13 +217,13 @@ class Pipeline:
                 return
             self._answered.append(StepOutcome(call, self._ledger.success(call, answer), answer))
             self._reached = answer["after"]
-            if len(self._answered) >= GROUP:
+            if len(self._answered) >= MAX_COMMIT_GROUP:
                 self._commit()
         if len(answers) < len(calls):
-            # They took long, so each that was sent is to have its own time; what comes behind them may be quicker, in smaller bulks.
+            # The bulk took long. Each unanswered operation gets its own time limit, and later bulks are smaller.
             self._scene.epoch += 1
             self._bulks.note_slow(len(answers), self._recall(calls[len(answers) :]))
-        elif len(calls) > 1:  # what is sent by itself says nothing of bulks
+        elif len(calls) > 1:  # a message with one operation does not show how bulks perform
             self._bulks.note_whole_bulk()
 
     def _failed(self, call: Invocation, answer: StepAnswer) -> None:
@@ -229,11 +243,13 @@ class Pipeline:
             self._prove_rebuild(call)
 
     def _culprit_unknown(self, error: WorkerError, together: int) -> bool:
-        """Whether it is not known which of those that were sent together ended the worker."""
+        """Return True when several operations were sent together and any of them may have ended the worker."""
         return together > 1 and not isinstance(error, Cancelled) and monotonic() < self._deadline.ends
 
     def _recall(self, behind: Sequence[Invocation] = ()) -> int:
-        """What was sent behind a failure has not happened: it is to be sent again, or skipped. Returns how many that are."""
+        """Put the operations that were sent after a failure back into the queue, and return their number. None of
+        them happened.
+        """
         sent = [*behind, *(call for calls, _ in self._window for call in calls)]
         self._todo.extendleft(reversed(sent))
         self._window.clear()
@@ -247,18 +263,26 @@ class Pipeline:
         if over is not None:
             self._end(call, over)
             return
-        # The worker is needed twice: nobody is asked in vain, and others may have had their turn before the answer.
+        # Check for a worker before the question, so that no person is asked in vain, and after it, because another
+        # client may have used the workspace meanwhile.
         if self._has_worker(call):
             approved = self._approved(call)
         else:
             approved = None
         if approved is None or not self._has_worker(call):
             return
-        call, options = approved, self._options
+        call = approved
+        options = self._options
         seconds = min(self._deadline.seconds_for(call.tool), max(0.001, self._deadline.ends - monotonic()))
-        limits: dict[str, Any] = {"seconds": seconds, "run_ends": self._deadline.ends, "cancel": options.cancel}
-        ways: dict[str, Any] = {"waiting": options.waiting, "verify": self._verify, "rehearse": options.rehearse}
-        outcome = self._session.exclusive.run(call, **limits, **ways)
+        outcome = self._session.exclusive.run(
+            call,
+            seconds=seconds,
+            run_ends=self._deadline.ends,
+            cancel=options.cancel,
+            waiting=options.waiting,
+            verify=self._verify,
+            rehearse=options.rehearse,
+        )
         if outcome.ok and outcome.answer is not None:
             self._answered.append(outcome)
             self._reached = outcome.answer["after"]
@@ -274,7 +298,7 @@ class Pipeline:
             self._prove_rebuild(call)
 
     def _has_worker(self, call: Invocation) -> bool:
-        """Whether there is a worker for this call; otherwise its failure is reported."""
+        """Return True when the call has a worker. Otherwise report the failure of the call and return False."""
         try:
             self._window_worker()
         except EnvironmentUnfit as error:
@@ -286,13 +310,14 @@ class Pipeline:
         return True
 
     def _approved(self, call: Invocation) -> Invocation | None:
-        """Return the call with its approval, or None when it was refused."""
+        """Return the call with its approval, or None when a person or the policy refused it."""
         questions = self._questions
         if questions is None or call.operation_id not in questions:
             return call
         outcome = questions.answer(call)
-        self._reached = self._scene.hash  # others may have had their turn meanwhile
-        call, finding = replace(call, approval=outcome.approval), outcome.finding
+        self._reached = self._scene.hash  # another client may have changed the scene meanwhile
+        call = replace(call, approval=outcome.approval)
+        finding = outcome.finding
         if finding is None:
             return call
         passed = self._deadline.passed()
@@ -306,7 +331,7 @@ class Pipeline:
         self._state.block_dependents(call.operation_id, "was refused")
         self._continue(f"not run, because '{self._state.caller_id(call.operation_id)}' was refused")
         if questions.head_moved:
-            # What was checked before the question is outdated.
+            # The checks before the question no longer apply.
             self._todo.clear()
             self._state.skip_rest(SCENE_CHANGED)
         return None
@@ -335,14 +360,16 @@ class Pipeline:
             operation_key=call.key,
             details=outcome.details,
         )
-        outcome.answer = None  # what it says is in the report; nothing of it is kept
+        outcome.answer = None  # the report has its content; free the memory
         self._answered.append(outcome)
         self._commit()
         self._state.block_dependents(call.operation_id)
         self._continue(f"not run, because '{self._state.caller_id(call.operation_id)}' failed")
 
     def _continue(self, otherwise: str) -> None:
-        """After something was not done: with what does not depend on it, where the plan is to go on at all."""
+        """Continue after an operation was not done: skip the rest with the message `otherwise`, or go on with
+        independent operations.
+        """
         if self._stop:
             self._todo.clear()
             self._state.skip_rest(otherwise)
@@ -350,7 +377,9 @@ class Pipeline:
             self._todo = deque(call for call in self._todo if self._state.is_open(call.operation_id))
 
     def _prove_rebuild(self, call: Invocation) -> None:
-        """The last way back is taken at once: a scene that cannot be rebuilt is the worst that can be said of a failure."""
+        """Rebuild the scene at once, because a scene that cannot be rebuilt is worse than the failure and must be
+        reported now.
+        """
         if self._whole:
             return
         try:
@@ -358,10 +387,12 @@ class Pipeline:
         except EnvironmentUnfit as error:
             self._quarantined(call.operation_id, error)
         except (WorkerError, RebuildFailed):
-            return  # the next need for the scene tries again, and says what happened
+            return  # the next use of the scene tries again and reports the failure
 
     def _quarantined(self, id: str, error: EnvironmentUnfit) -> None:
-        """No way leads back to the scene that the journal tells of. Anything else that is unfit ends the run as it is."""
+        """Report that the scene of the journal cannot be rebuilt. Raise the error again when the workspace is not
+        quarantined.
+        """
         if not error.details.get("quarantined"):
             raise error
         finding = Finding(Fault.ROLLBACK_FAILED, error.message, "", error.cure)
@@ -372,13 +403,15 @@ class Pipeline:
     # ------------------------------------------------------------------ ends
 
     def _kill_worker(self) -> None:
-        """Called by whoever cancels, in their thread: only the worker's death ends native work."""
+        """Abandon the worker. The cancelling client calls this in its thread, because only the end of the process
+        stops native work.
+        """
         worker = self._worker
         if worker is not None and self._window:
             worker.abandon()
 
     def _end(self, call: Invocation | None = None, finding: Finding | None = None) -> None:
-        """Stop before `call`; what was answered stands."""
+        """Stop before `call` and skip the rest. Answered operations stay."""
         if call is not None and finding is not None:
             note = self._ledger.note(call, "rolled_back", self._reached, fault=finding.fault)
             outcome = StepOutcome(call, note, findings=(finding,))
@@ -391,23 +424,31 @@ class Pipeline:
     # ------------------------------------------------------------------ committing
 
     def _commit(self, details: StepDetails | None = None) -> None:
-        """Everything answered so far, in one transaction; then, and not before, it is acknowledged. `details` are those of a success
-        that is there by itself."""
+        """Commit all answered operations in one transaction, then acknowledge them. `details` belongs to a single
+        success.
+        """
         if not self._answered:
             return
         answered, self._answered = self._answered, []
         if self._whole:
-            # What failed is recorded in the transaction of the rollback.
-            self.failures += [one.entry for one in answered if isinstance(one.entry, NewAudit)]
-        to_write = [one for one in answered if not (self._whole and isinstance(one.entry, NewAudit))]
+            # The transaction of the rollback records the failures.
+            to_write: list[StepOutcome] = []
+            for outcome in answered:
+                if isinstance(outcome.entry, NewAudit):
+                    self.failures.append(outcome.entry)
+                else:
+                    to_write.append(outcome)
+        else:
+            to_write = answered
+
         if to_write:
             crash_points.reach("plan.before_commit")
-            written = self._ledger.write([one.entry for one in to_write])
+            written = self._ledger.write([outcome.entry for outcome in to_write])
             crash_points.reach("plan.committed")
-            for one, number, receipt in zip(to_write, written.numbers, written.receipts, strict=True):
-                if one.report is None and one.answer is not None:
-                    one.report = self._state.succeeded(one.call, one.answer, number, receipt, details)
-        for one in answered:
-            assert one.report is not None
-            self._state.record(one.report)
+            for outcome, number, receipt in zip(to_write, written.numbers, written.receipts, strict=True):
+                if outcome.report is None and outcome.answer is not None:
+                    outcome.report = self._state.succeeded(outcome.call, outcome.answer, number, receipt, details)
+        for outcome in answered:
+            assert outcome.report is not None
+            self._state.record(outcome.report)
         crash_points.reach("plan.acknowledged")

@@ -1,4 +1,4 @@
-"""Reads a file that a call wrote in a process of its own, before the file leaves: what another Blender finds in it is what counts."""
+"""A check of a written file: another Blender process reads it back before delivery, and that reading counts."""
 
 from __future__ import annotations
 
@@ -22,23 +22,29 @@ def read_written_file(
     staged: Staged,
     limits: CodeLimits,
 ) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
-    """The result with what was found, and what is wrong with the file. Raises WorkerError where the process that reads it is lost."""
-    asked = call.tool.reads_back(call.model)
-    if asked is None:
+    """Read the file that a call wrote in another Blender process.
+
+    Return the result completed with the reading, and the findings about the file. Raises WorkerError when the
+    reading process is lost.
+    """
+    request = call.tool.reads_back(call.model)
+    if request is None:
         return result, ()
-    form, profile = asked
-    # It reads a copy of the file and nothing else: what the file only names is not in it.
+    form, profile = request
+
+    # This process reads a copy of the file and nothing else, so files that the copy only refers to are missing.
     worker = scene.fresh_worker(bare=True, seconds=limits.left())
     try:
         brought = files.bring_over(staged, worker.require_process().scratch)
-        ((place, target),) = brought.outputs.items()
-        name = f"{place.parent.name}/{place.name}/{target.name}"
-        found = worker.read_back(name, form, profile, deadline=limits.left(), cancel=limits.cancel)
+        ((directory, target),) = brought.outputs.items()
+        name = f"{directory.parent.name}/{directory.name}/{target.name}"
+        reading = worker.read_back(name, form, profile, deadline=limits.left(), cancel=limits.cancel)
     except WorkerFault as error:
         message = f"another Blender cannot read the file that was written: {error.message}"
-        cure = "Try another format, or leave the profile out."
+        cure = "Choose another format, or omit the profile."
         return result, (Finding(Fault.VERIFICATION_FAILED, message, "/path", cure),)
     finally:
         worker.abandon()
-    changed, findings = call.tool.read_back(call.model, result, found)
-    return changed, tuple(findings)
+
+    checked_result, findings = call.tool.read_back(call.model, result, reading)
+    return checked_result, tuple(findings)

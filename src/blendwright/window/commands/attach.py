@@ -1,4 +1,4 @@
-"""blendwright attach, detach: working in a Blender that a person has open."""
+"""The commands `blendwright attach` and `blendwright detach`, for work in a Blender that a person has open."""
 
 from __future__ import annotations
 
@@ -18,45 +18,51 @@ from blendwright.window.binding import PRESS_CONNECT
 
 
 def attach(
-    which: Annotated[str | None, typer.Argument(metavar="PID", help="The window, where there are several.")] = None,
+    which: Annotated[
+        str | None, typer.Argument(metavar="PID", help="The window's process id, if several windows are open.")
+    ] = None,
     restore: Annotated[
         bool,
-        typer.Option("--restore", help="Bring the workspace's scene into the window, in place of what is open there."),
+        typer.Option("--restore", help="Load the workspace's scene into the window in place of the open scene."),
     ] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Where window and workspace have parted, go on with what the window has.")
+        bool,
+        typer.Option("--keep", help="If the window and the workspace have diverged, continue with the window's scene."),
     ] = False,
     listing: Annotated[bool, typer.Option("--list", help="Only list the windows that offer a connection.")] = False,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
 ) -> int:
-    """Work in a Blender that is open: bind the workspace to its window, whose scene is then the current one."""
+    """Work in an open Blender: bind the workspace to its window, whose scene becomes the current scene."""
     if listing:
         return _list(json)
     if restore and keep:
-        raise Refusal.of(Fault.ARGS_INVALID, "--restore and --keep contradict each other", "Give one of them.")
+        raise Refusal.of(Fault.ARGS_INVALID, "--restore and --keep contradict each other", "Pass only one of them.")
     attached = attach_workspace(workspace, which, blender=blender, restore=restore, keep=keep)
     window = attached.window
+    restored = None
+    if attached.restored is not None:
+        restored = str(attached.restored)
     document = {
         "ok": True, "pid": window.pid, "blender": window.blender, "file": window.file, "commit": attached.commit,
-        "taken_in": attached.taken_in, "restored": None if attached.restored is None else str(attached.restored),
+        "taken_in": attached.taken_in, "restored": restored,
     }  # fmt: skip
 
     def show(out: SafeConsole) -> None:
         out.labelled("attached", window.name, "bold green")
         if attached.restored is not None:
-            out.show(f"  the window shows {attached.restored}; save it under a name of your own")
+            out.show(f"  the window shows {attached.restored}; save it under your own name")
         if attached.taken_in:
-            out.show(f"  taken in from the window: {attached.taken_in}")
-        out.show(f"  the scene is commit {attached.commit}; one Ctrl-Z in Blender takes back one plan")
+            out.show(f"  committed from the window: {attached.taken_in}")
+        out.show(f"  the scene is commit {attached.commit}; one Ctrl-Z in Blender undoes one plan")
 
     note_external_files(external_files(workspace)[1])
     return present(json, lambda: document, show)
 
 
 def detach(workspace: Workspace = ".blendwright", json: AsJson = False) -> int:
-    """Let go of the window: the workspace goes on headless, with the scene of its last commit."""
+    """Detach the workspace from the window: it continues without a window, with the scene of its last commit."""
     bound = detach_workspace(workspace)
     document = {"ok": True, "pid": bound.pid, "blender": bound.blender}
     return present(

@@ -1,4 +1,4 @@
-"""blendwright extension: what a Blender with windows installs, so that `attach` can work in it."""
+"""The command `blendwright extension`, which writes the extension that `attach` needs in a Blender with windows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ INSTALL = "In Blender: Edit, Preferences, Get Extensions, the arrow in the corne
 
 def extension(
     output: Annotated[
-        Path, typer.Option("--output", metavar="ZIP|DIR", help="Where to write it, replacing what is there.")
+        Path,
+        typer.Option("--output", metavar="ZIP|DIR", help="The output file or directory. An existing file is replaced."),
     ] = Path(),
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on standard output, nothing else.")
@@ -26,7 +27,9 @@ def extension(
     try:
         written = write_extension(output)
     except OSError as error:
-        raise EnvironmentUnfit(f"{output} cannot be written: {error.strerror}", cure="Name another place.") from error
+        raise EnvironmentUnfit(
+            f"{output} cannot be written: {error.strerror}", cure="Pass another path with --output."
+        ) from error
     size = written.stat().st_size
 
     def show(out: SafeConsole) -> None:

@@ -1,1 +1,1 @@
-"""Blenders that people have open: finding the windows that offer a connection, and connecting to one."""
+"""Connections to Blenders that people have open: the search for windows, and the connection to one."""

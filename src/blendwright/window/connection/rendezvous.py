@@ -1,6 +1,6 @@
-"""The windows of this user that offer a connection: each has left a file in a directory that nobody else may read.
+"""The windows of this user that offer a connection. Each has a file in a directory that only this user can read.
 
-What the extension writes there is in `blender/extension/rendezvous.py`. What a killed Blender left is removed by whoever finds it.
+The extension writes these files (`blender/extension/rendezvous.py`). Readers remove the files of a killed Blender.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from blendwright.util.invisible_text import escape_invisible
 from blendwright.util.no_follow import READ_PLAIN
 from blendwright.values.errors import EnvironmentUnfit
 
-# Names the directory where it is not the usual one, for both sides.
+# The environment variable for another directory, which both sides read.
 DIRECTORY = "BLENDWRIGHT_WINDOWS"
 PROTOCOL = 1
-MOST_BYTES = 16_384
-# As large as systems have them; and seconds that a float holds.
-LARGEST_PID = 1 << 31
-LARGEST_TIME = 1 << 53
-LONGEST_LINE = 300
+MAX_FILE_BYTES = 16_384
+# The largest process id of any system, and the largest start time in seconds that a float holds exactly.
+MAX_PID = 1 << 31
+MAX_START_SECONDS = 1 << 53
+MAX_LINE_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class OpenWindow:
-    """One Blender that a person has open, as it describes itself."""
+    """One Blender that a person has open, by its own description."""
 
     pid: int
     blender: str
@@ -48,7 +48,7 @@ class OpenWindow:
 
     @property
     def name(self) -> str:
-        """For people: which window it is."""
+        """A description of the window for people."""
         if self.file:
             file = Path(self.file).name
         else:
@@ -57,18 +57,18 @@ class OpenWindow:
 
 
 def one_line(text: str) -> str:
-    """What a window says, as a message repeats it."""
-    line = escape_invisible(" ".join(text[: 4 * LONGEST_LINE].split()))
-    if len(line) <= LONGEST_LINE:
+    """Return text from a window as one safe, shortened line for messages."""
+    line = escape_invisible(" ".join(text[: 4 * MAX_LINE_CHARACTERS].split()))
+    if len(line) <= MAX_LINE_CHARACTERS:
         return line
-    return f"{line[: LONGEST_LINE - 1]}…"
+    return f"{line[: MAX_LINE_CHARACTERS - 1]}…"
 
 
 def windows_directory() -> Path:
-    """Where windows leave their files; it need not be there."""
-    named = os.environ.get(DIRECTORY)
-    if named:
-        return Path(named)
+    """Return the directory of the windows' files, which may not exist."""
+    configured = os.environ.get(DIRECTORY)
+    if configured:
+        return Path(configured)
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime:
         return Path(runtime) / "blendwright" / "windows"
@@ -76,12 +76,14 @@ def windows_directory() -> Path:
 
 
 def open_windows() -> list[OpenWindow]:
-    """Those that are alive, the newest first. Raises EnvironmentUnfit where others could have written there."""
+    """Return the living windows, newest first. Raises EnvironmentUnfit when other users could write to the
+    directory.
+    """
     directory = windows_directory()
     try:
         entries = sorted(directory.glob("*.json"))
         _require_own(directory)
-        if directory.parent.name.startswith("blendwright"):  # where it is ours by name
+        if directory.parent.name.startswith("blendwright"):  # if Blendwright created it
             _require_own(directory.parent)
     except FileNotFoundError:
         return []
@@ -100,19 +102,19 @@ def _read_all(entries: list[Path]) -> Iterator[OpenWindow]:
         if _is_running(window.pid):
             yield window
         else:
-            for left in (path, path.with_suffix(".sock")):
-                left.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+            path.with_suffix(".sock").unlink(missing_ok=True)
 
 
 def _read(path: Path) -> OpenWindow | None:
-    """None for what is no such file, or is being replaced at this moment."""
+    """Return the window that the file describes, or None for an invalid or incomplete file."""
     try:
-        # What is a link or a pipe is neither followed nor waited for.
+        # Open without following links or waiting for pipes.
         with os.fdopen(os.open(path, READ_PLAIN), "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or not _is_own(found):
+            info = os.fstat(file.fileno())
+            if not stat.S_ISREG(info.st_mode) or not _is_own(info):
                 return None
-            data: object = json.loads(file.read(MOST_BYTES))
+            data: object = json.loads(file.read(MAX_FILE_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
     if isinstance(data, dict):
@@ -123,33 +125,36 @@ def _read(path: Path) -> OpenWindow | None:
         case {
             "protocol": int(protocol), "pid": int(pid), "blender": str(blender), "python": str(python),
             "binary": str(binary), "file": str(file_name), "token": str(token), "started": float() | int() as started,
-        } if protocol == PROTOCOL and 0 < pid < LARGEST_PID and 0 <= started < LARGEST_TIME:  # fmt: skip
-            socket, port = fields.get("socket"), fields.get("port")
+        } if protocol == PROTOCOL and 0 < pid < MAX_PID and 0 <= started < MAX_START_SECONDS:  # fmt: skip
+            socket = fields.get("socket")
+            port = fields.get("port")
             if not isinstance(socket, str) and not (isinstance(port, int) and 0 < port < 1 << 16):
                 return None
-            return OpenWindow(
-                pid, blender, python, binary, file_name,
-                socket if isinstance(socket, str) else None, port if isinstance(port, int) else None, token, float(started),
-            )  # fmt: skip
+            if not isinstance(socket, str):
+                socket = None
+            if not isinstance(port, int):
+                port = None
+            return OpenWindow(pid, blender, python, binary, file_name, socket, port, token, float(started))
         case _:
             return None
 
 
 def _require_own(directory: Path) -> None:
-    found = directory.lstat()
-    if not stat.S_ISDIR(found.st_mode) or not _is_own(found):
-        message = f"{directory} is not a directory that only you can use, so nothing in it is believed"
-        raise EnvironmentUnfit(
-            message, cure=f"Remove it and connect again, or set {DIRECTORY} to a directory of your own."
-        )
+    info = directory.lstat()
+    if not stat.S_ISDIR(info.st_mode) or not _is_own(info):
+        message = f"other users can write to {directory}, so Blendwright does not trust its content"
+        cure = f"Remove the directory and connect again, or set {DIRECTORY} to a directory that only you can use."
+        raise EnvironmentUnfit(message, cure=cure)
 
 
-def _is_own(found: os.stat_result) -> bool:
-    return os.name != "posix" or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
+def _is_own(info: os.stat_result) -> bool:
+    return os.name != "posix" or (info.st_uid == os.getuid() and not info.st_mode & 0o077)
 
 
 def _is_running(pid: int) -> bool:
-    """On Windows signal 0 is Ctrl-C, so nobody is asked there: a window that is gone does not answer."""
+    """Return True if the process may be running. On Windows always True: signal 0 would be Ctrl-C there, and a
+    closed window does not answer.
+    """
     if os.name != "posix":
         return True
     try:

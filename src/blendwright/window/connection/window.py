@@ -1,7 +1,8 @@
-"""A Blender that a person has open, as the core holds it: a connection that is never killed, only given up.
+"""The core's connection to a Blender that a person has open. The core closes the connection, but never kills the
+window.
 
-A call that takes too long is answered on time, and its answer is dropped when it comes: what the window holds then only a full
-fingerprint tells.
+A call that takes too long gets an error on time, and its late answer is dropped. Then only a full fingerprint
+shows the window's scene.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from blendwright.wire.package_version import PACKAGE
 from blendwright.wire.remote_window import RemoteWindow
 
 CONNECT_SECONDS = 5.0
-# Our package is loaded in the window, and its catalogue hashed.
+# Seconds for the first answer: the window loads the package and hashes its catalogue.
 HELLO_SECONDS = 30.0
-# So long another core may have the window before it counts as taken.
+# Seconds to wait for another core to release the window.
 TAKEN_SECONDS = 3.0
 TAKEN = "window_taken"
 
@@ -34,7 +35,7 @@ class WindowConnection(Connection, RemoteWindow):
     """The connection to one window. Thread-safe."""
 
     def __init__(self, window: OpenWindow, connected: socket.socket) -> None:
-        # Two descriptors, each closed by whoever uses it.
+        # Two descriptors: the reader closes one, the sender the other.
         read_fd = os.dup(connected.fileno())
         super().__init__(read_fd, SocketSendQueue(connected.detach()))
         self.window = window
@@ -50,11 +51,11 @@ class WindowConnection(Connection, RemoteWindow):
             return any(future.done() for _, _, future in self._waiting)
 
     def abandon(self) -> None:
-        """The request that runs there goes on, and nobody waits for it any longer; those behind it are dropped."""
+        """Stop waiting for all requests. The running request continues in the window; later ones are dropped."""
         with self._lock:
             waiting = [future for _, _, future in self._waiting]
         for future in waiting:
-            fail(future, WorkerLost("it was given up; the window still works on it"))
+            fail(future, WorkerLost("the call was abandoned; the window still works on it"))
         self.submit("window.drop", {})
 
     def close(self, timeout: float = 1.0) -> None:
@@ -70,14 +71,16 @@ class WindowConnection(Connection, RemoteWindow):
 
 
 def connect(window: OpenWindow, core: Mapping[str, Any] | None = None) -> WindowConnection:
-    """`core` is what the sidebar shows of us, beside who we are. Raises EnvironmentUnfit, with the cure, where the window cannot be
-    attached."""
+    """Connect to a window. `core` is additional information about this process for its sidebar.
+
+    Raises EnvironmentUnfit, with a fix, when no connection is possible.
+    """
     python = ".".join(window.python.split(".")[:2])
     packages = packages_by_python().get(python)
     if packages is None:
         raise EnvironmentUnfit(
-            f"{window.name} has Python {python}, and pydantic for it is not here yet",
-            cure=f"Get it: blendwright blender add {one_line(window.binary) or 'PATH'}",
+            f"{window.name} has Python {python}, but pydantic for that version is not installed",
+            cure=f"Install it: blendwright blender add {one_line(window.binary) or 'PATH'}",
         )
     attach = {
         "token": window.token,
@@ -90,18 +93,18 @@ def connect(window: OpenWindow, core: Mapping[str, Any] | None = None) -> Window
         try:
             return _connect(window, attach)
         except WorkerFault as error:
-            # A core that has just ended is noticed by the window when it next looks.
+            # The window may not have noticed yet that the previous core has ended.
             if error.code != TAKEN or monotonic() > patient_until:
                 message = f"{window.name}: {one_line(error.message)}"
-                raise EnvironmentUnfit(message, cure=_CURES.get(error.code)) from error
+                raise EnvironmentUnfit(message, cure=_FIXES.get(error.code)) from error
         except OSError as error:
             cure = "Press Disconnect and Connect in its sidebar."
             raise EnvironmentUnfit(f"{window.name} does not answer: {error.strerror or error}", cure=cure) from error
         except WorkerError as error:
-            cure = "See what it waits for (a dialog, a render), or press Disconnect and Connect in its sidebar."
+            cure = "Check what it waits for (a dialog, a render), or press Disconnect and Connect in its sidebar."
             raise EnvironmentUnfit(f"{window.name} did not answer: {one_line(error.message)}", cure=cure) from error
         except (ValueError, KeyError, TypeError) as error:
-            message = f"the hello of {window.name} is not understood: {one_line(str(error))}"
+            message = f"{window.name} sent an invalid hello: {one_line(str(error))}"
             raise EnvironmentUnfit(message) from error
         sleep(0.1)
 
@@ -117,10 +120,10 @@ def _connect(window: OpenWindow, attach: dict[str, Any]) -> WindowConnection:
     return connection
 
 
-_CURES = {
-    TAKEN: "End the other one (`blendwright detach` there), or press Disconnect and Connect in the sidebar.",
+_FIXES = {
+    TAKEN: "Detach the other workspace (`blendwright detach` there), or press Disconnect and Connect in the sidebar.",
     "wrong_token": "Press Disconnect and Connect in the sidebar of the window.",
-    "package_mismatch": "Restart Blender: it has loaded another blendwright before.",
+    "package_mismatch": "Restart Blender: it has already loaded another version of blendwright.",
 }
 
 
