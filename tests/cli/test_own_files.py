@@ -54,7 +54,7 @@ def test_a_file_that_somebody_else_could_have_written_is_not_taken(
     assert load_policy(workspace).policy.policy.levels.destructive == "allow"
     changed = file if of == "file" else file.parent
     change(changed)
-    with pytest.raises(EnvironmentUnfit, match="is not taken") as refused:
+    with pytest.raises(EnvironmentUnfit, match="is not used") as refused:
         load_policy(workspace)
     assert str(file) in refused.value.message and f"chmod go-w {changed}" in (refused.value.cure or "")
 
@@ -66,7 +66,7 @@ def test_a_link_into_a_directory_of_everybody_is_not_followed(tmp_path: Path) ->
     shared.chmod(0o777)
     (shared / "planted.toml").write_text(ALLOWS_ALL)
     (workspace / FILE).symlink_to(shared / "planted.toml")
-    with pytest.raises(EnvironmentUnfit, match="is not taken"):
+    with pytest.raises(EnvironmentUnfit, match="is not used"):
         load_policy(workspace)
 
 

@@ -136,25 +136,25 @@ EDITS = [
     ("UPDATE commits SET parent = 'x' WHERE number = 3", "commit 3 follows commit x, which is not before it"),
     ("UPDATE commits SET parent = NULL WHERE number = 3", "commit 3 follows commit None, which is not before it"),
     ("UPDATE commits SET generation = 9223372036854775807 WHERE number = 3", "commit 3 starts from another scene"),
-    ("UPDATE commits SET line = 99", "commit 1 is on line 99, and not on 1"),
-    ("UPDATE lines SET parent_line = 2", "the lines of commits are not those"),
-    ("INSERT INTO lines VALUES (3, 1, 0)", "the lines of commits are not those"),
+    ("UPDATE commits SET line = 99", "commit 1 is on line 99 instead of 1"),
+    ("UPDATE lines SET parent_line = 2", "the stored lines of commits differ"),
+    ("INSERT INTO lines VALUES (3, 1, 0)", "the stored lines of commits differ"),
     ("UPDATE readings SET args = '{\"other\":1}'", "reading 1 was edited"),
     ("UPDATE readings SET receipt = replace(receipt, 'look', 'list')", "reading 1 was edited"),
     ("UPDATE head_moves SET to_commit = 99", "move 1 of HEAD, from commit None to 99, does not follow"),
     ("UPDATE head_moves SET to_commit = 'x'", "move 1 of HEAD, from commit None to x, does not follow"),
     ("UPDATE head_moves SET to_commit = 1 WHERE id = (SELECT max(id) FROM head_moves)", "move 6 of HEAD, from commit 5 to 1"),
     ("DELETE FROM head_moves WHERE id = (SELECT max(id) FROM head_moves)", "no move of HEAD leads to commit 6"),
-    ("UPDATE head_moves SET kind = 'checkout' WHERE kind = 'rollback'", "the commits that are marked as taken back"),
+    ("UPDATE head_moves SET kind = 'checkout' WHERE kind = 'rollback'", "the commits marked as rolled back"),
     ("UPDATE head_moves SET kind = 'redo' WHERE kind = 'undo'", "move 4 of HEAD, from commit 3 to 2"),
-    ("DELETE FROM rolled_back", "the commits that are marked as taken back"),
-    ("INSERT INTO rolled_back VALUES (2, 4)", "the commits that are marked as taken back"),
-    ("UPDATE branch_moves SET number = 99", "the branch main leads to commit 99, which is not there"),
-    ("UPDATE branch_moves SET kind = 'left' WHERE kind = 'created'", "the branch main was left, which does not follow"),
-    ("INSERT INTO branch_moves VALUES (NULL, 'side', 'entered', 2, 1, '')", "the branch side was entered, which does not"),
-    ("INSERT INTO merges VALUES ('m', 'side', 1, 2, 99, 1, '')", "the merge m is of commits that are not there"),
-    ("INSERT INTO checkpoints VALUES (NULL, 2, 'scene-x', '', 0, 1, '')", "the checkpoint of commit 2 is of another scene"),
-    ("INSERT INTO tags VALUES ('best', 99)", "the tag best leads to commit 99, which is not there"),
+    ("DELETE FROM rolled_back", "the commits marked as rolled back"),
+    ("INSERT INTO rolled_back VALUES (2, 4)", "the commits marked as rolled back"),
+    ("UPDATE branch_moves SET number = 99", "the branch main leads to commit 99, which does not exist"),
+    ("UPDATE branch_moves SET kind = 'left' WHERE kind = 'created'", "the branch main was left, which does not fit"),
+    ("INSERT INTO branch_moves VALUES (NULL, 'side', 'entered', 2, 1, '')", "the branch side was entered, which does not fit"),
+    ("INSERT INTO merges VALUES ('m', 'side', 1, 2, 99, 1, '')", "the merge m names commits that do not exist"),
+    ("INSERT INTO checkpoints VALUES (NULL, 2, 'scene-x', '', 0, 1, '')", "the checkpoint of commit 2 has another scene"),
+    ("INSERT INTO tags VALUES ('best', 99)", "the tag best leads to commit 99, which does not exist"),
 ]  # fmt: skip
 
 
@@ -228,11 +228,11 @@ def test_a_receipt_is_hashed_as_it_is_without_the_name_of_its_record(receipt: di
         (_edit_with_its_hash, "record 4 does not follow record 3"),
         (_remove, "record 3 is missing"),
         (_remove_and_close_the_gap, "record 3 was moved"),
-        (_swap, "record 3 was moved: it says it is record 4"),
+        (_swap, "record 3 was moved: it has the number 4"),
         (_cut_off, "record 6 is missing: the chain was cut off"),
         (_cut_off_with_the_head, "record 6 is missing: the receipt of commit 6 names it"),
         (_rewrite_all, "record 3 is not the one that the receipt of commit 3 names"),
-        (_remove_the_commit, "record 6 reports a success of which there is no commit"),
+        (_remove_the_commit, "record 6 reports a success, but its commit"),
         (_edit_the_commit, "record 3 and commit 3 disagree"),
     ],
 )
@@ -277,7 +277,7 @@ def test_nothing_is_appended_to_a_chain_that_was_cut_off(tmp_path: Path) -> None
     db.execute("PRAGMA foreign_keys = OFF")
     db.execute("DELETE FROM audit WHERE sequence = 3")
     db.close()
-    with pytest.raises(JournalError, match="does not end where"):
+    with pytest.raises(JournalError, match="does not end at the record"):
         journal.commit(chain(["c"], "scene-b"))
     journal.close()
 

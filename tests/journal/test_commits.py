@@ -52,11 +52,11 @@ def test_a_batch_comes_back_as_it_was_written(tmp_path: Path) -> None:
     ("entry", "why"),
     [
         (operation("z", "other", "s"), "HEAD is scene-b"),
-        (operation("a", "scene-b", "s"), "committed already on this line"),
+        (operation("a", "scene-b", "s"), "already committed on this line"),
         (operation("z", "scene-b", "s", replayable=False), "needs a checkpoint"),
         (replace(operation("z", "scene-b", "s"), operation_key=None), "operation key"),
         (baseline(scene="scene-b"), "baseline"),
-        (replace(operation("z", "scene-b", "s"), receipt={"audit": 1}), "must not bring audit"),
+        (replace(operation("z", "scene-b", "s"), receipt={"audit": 1}), "must not contain audit"),
         (operation("z", "scene-b", "s", args={"n": 2**70}), "cannot be written as JSON"),
         (operation("z", "scene-b", "s", settles=7), "no open intent 7"),
     ],
@@ -77,7 +77,7 @@ def test_an_entry_that_would_break_a_promise_takes_its_whole_batch_with_it(
 
 def test_a_key_twice_in_one_batch_is_refused(tmp_path: Path) -> None:
     journal = begun(tmp_path)
-    with pytest.raises(JournalError, match="already on this line"):
+    with pytest.raises(JournalError, match="already committed on this line"):
         journal.commit([operation("a", EMPTY, EMPTY), operation("a", EMPTY, EMPTY)])
     journal.close()
 
@@ -213,7 +213,7 @@ def test_a_plan_that_was_interrupted_must_be_rolled_back_first(tmp_path: Path) -
     journal = begun(tmp_path, ["a"])
     journal.recovery.begin_boundary("r")
     journal.commit(chain(["b"], "scene-a"))
-    with pytest.raises(JournalError, match="under way"):
+    with pytest.raises(JournalError, match="plan is running"):
         journal.move_head("undo", 2)
     journal.close()
 
@@ -242,7 +242,7 @@ def test_undo_and_redo_walk_and_a_new_commit_ends_redo(tmp_path: Path) -> None:
     assert journal.redo_target() == 4
     journal.move_head("undo", 2)
     assert journal.redo_target() == 3
-    with pytest.raises(JournalError, match="does not lie before HEAD"):
+    with pytest.raises(JournalError, match="is not before HEAD"):
         journal.move_head("undo", 4)
     journal.commit(chain(["d"], "scene-a"))
     assert journal.redo_target() is None

@@ -86,7 +86,7 @@ def test_a_commit_that_the_disk_refuses_is_not_acknowledged_and_not_half_there(
     except EnvironmentUnfit as refused:
         assert refused.cure is not None
         refusal.left = -1
-        with pytest.raises(JournalError, match="what it holds is not known"):
+        with pytest.raises(JournalError, match="content of the journal is uncertain"):
             journal.commit(batch)
     refusal.left = -1
     journal.close()

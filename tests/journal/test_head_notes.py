@@ -107,7 +107,7 @@ def test_an_older_journal_in_the_place_of_the_newest_is_noticed_and_can_be_accep
     run = Shell(tmp_path)
     place = ("--workspace", str(workspace), "--json")
     problems = run("audit", "verify", *place, code=1).document["problems"]
-    assert any("an older copy was put in its place" in problem for problem in problems)
+    assert any("an older copy replaced the journal" in problem for problem in problems)
     shown = run("recover", *place, code=0).document
     assert shown["contradictions"] and not shown["fit"]
     assert any("--accept-restored" in way for way in shown["ways_out"])
@@ -126,7 +126,7 @@ def test_a_chain_that_went_on_elsewhere_is_noticed(workspace: Path, older: Path)
     shutil.copy(workspace / NOTE, older.parent / NOTE)
     go_on(older)
     shutil.copy(older.parent / NOTE, older / NOTE)
-    with pytest.raises(EnvironmentUnfit, match=r"record 3 .* is another one in journal\.db"):
+    with pytest.raises(EnvironmentUnfit, match=r"record 3 .* is a different record in journal\.db"):
         Journal(older)
 
 

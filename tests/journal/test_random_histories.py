@@ -86,7 +86,7 @@ class JournalMachine(RuleBasedStateMachine):
         entries += [audit("bad", "failed", scene, None), reading("look", scene)] if failed else []
         taken = {self.nodes[number].name for number in self.line(self.head)}
         if len(set(names)) < len(names) or taken & set(names):
-            with pytest.raises(JournalError, match="already on this line"):
+            with pytest.raises(JournalError, match="already committed on this line"):
                 self.journal.commit(entries)
             return
         written = self.journal.commit(entries)

@@ -1,4 +1,7 @@
-"""Bisect: the first commit of HEAD's line whose scene does not pass a check, found by rebuilding few of them in a Blender of its own."""
+"""Bisection: a search for the first commit of HEAD's line whose scene fails a check.
+
+It rebuilds few scenes, in a separate Blender.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from blendwright.workspace.reading import inspection_workers, read_journal
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """One scene that was rebuilt, and what came of the check there."""
+    """A rebuilt scene and the verdict of the check there."""
 
     commit: int
     verdict: Verdict
@@ -36,8 +39,11 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Bisection:
-    """`last_good` is the commit before `first_bad`; `message` is what the check said of the bad one. `looked` are the scenes that were
-    rebuilt, in that order, of `commits` in question."""
+    """The result of a bisection. `last_good` is the commit before `first_bad`, and `message` is the check's message
+    about the bad one.
+
+    `looked` has the rebuilt scenes in the order of their checks. `commits` counts the commits in question.
+    """
 
     expect: str
     first_bad: Commit
@@ -50,7 +56,7 @@ class Bisection:
         return {
             "ok": True, "expect": self.expect, "first_bad": summary(self.first_bad), "last_good": summary(self.last_good),
             "message": self.message, "rebuilds": len(self.looked), "commits": self.commits,
-            "looked": [one.to_json() for one in self.looked],
+            "looked": [scene.to_json() for scene in self.looked],
         }  # fmt: skip
 
 
@@ -74,7 +80,7 @@ def bisect(
     with contextlib.ExitStack() as ends:
         journal = ends.enter_context(read_journal(workspace))
         line = _line(journal, good, bad)
-        judge(expect, {"scene": {}, "named": [], "audit": None})  # what is no expression needs no Blender to be refused
+        judge(expect, {"scene": {}, "named": [], "audit": None})  # refuse an invalid expression before Blender starts
         inspection = ends.enter_context(inspection_workers(workspace, blender=blender))
         if cancel is not None:
             ends.callback(cancel.subscribe(inspection.pool.close))
@@ -82,7 +88,10 @@ def bisect(
 
 
 def _line(journal: JournalView, good: int | str | None, bad: int | str) -> Sequence[int]:
-    """The numbers of the commits from the good one to the bad one."""
+    """Return the numbers of the commits from the good one to the bad one.
+
+    Raise Refusal when the good one is not an ancestor of the bad one.
+    """
     last = find(journal, bad)
     numbers = [change.number for change in journal.changes_to(last.number)]
     if good is None:
@@ -90,8 +99,8 @@ def _line(journal: JournalView, good: int | str | None, bad: int | str) -> Seque
     else:
         first = find(journal, good).number
     if first not in numbers[:-1]:
-        message = f"commit {first} does not lie before commit {last.number}"
-        raise Refusal.of(Fault.ARGS_INVALID, message, "Name a commit that led to it: blendwright log")
+        message = f"commit {first} is not before commit {last.number}"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Name an ancestor of that commit: blendwright log")
     return numbers[numbers.index(first) :]
 
 
@@ -108,9 +117,9 @@ class _Search:
     def run(self, line: Sequence[int]) -> Bisection:
         failed = self._look(line[-1])
         if failed.holds:
-            message = f"'{self._expect}' holds at commit {line[-1]}: there is nothing to look for"
+            message = f"'{self._expect}' holds at commit {line[-1]}, so no commit broke it"
             raise Refusal.of(Fault.SCENE_CONFLICT, message, "Name a commit at which it does not hold with --bad.")
-        # The good end is among those that may fail: it is looked at only where all the others have failed.
+        # The good commit is a candidate too: the search checks it only if the check fails at all commits after it.
         low, high = 0, len(line) - 1
         while low < high:
             middle = (low + high) // 2
@@ -121,10 +130,10 @@ class _Search:
                 high, failed = middle, verdict
         if high == 0:
             if failed.message is None:
-                why = ""
+                reason = ""
             else:
-                why = f" ({failed.message})"
-            message = f"'{self._expect}' does not hold at commit {line[0]} either{why}"
+                reason = f" ({failed.message})"
+            message = f"'{self._expect}' does not hold at commit {line[0]} either{reason}"
             raise Refusal.of(Fault.SCENE_CONFLICT, message, "Name a commit at which it holds with --good.")
         first, last = self._journal.show(line[high]), self._journal.show(line[high - 1])
         return Bisection(self._expect, first, last, failed.message, tuple(self._looked), len(line))

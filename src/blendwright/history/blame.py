@@ -1,5 +1,8 @@
-"""Blame: which commits made and changed a datablock, for which request, and who asked for that. Told by the journal alone, but for single
-properties, whose values are read from the scenes of those commits in a Blender of their own."""
+"""Blame: the commits that made and changed a datablock, with their requests and authors.
+
+The journal alone answers this. Only values of single properties need the scenes of these commits, rebuilt in a
+separate Blender.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,10 @@ INSPECT = "object.inspect"
 
 @dataclass(frozen=True, slots=True)
 class Blamed:
-    """One commit that touched a datablock: the one asked about, or its data. `value` is that of the property afterwards, where one was
-    asked about."""
+    """A commit that touched the datablock in question or its data.
+
+    `value` is the property's value afterwards, if a property was requested.
+    """
 
     commit: Commit
     kind: str
@@ -49,7 +54,10 @@ class Blamed:
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """`entries` are newest first. `incomplete` are commits whose receipts do not list all that they touched: they may have touched this."""
+    """The commits that touched a datablock, newest first.
+
+    `incomplete` lists commits whose receipts omit some of the datablocks they touched.
+    """
 
     kind: str
     name: str
@@ -66,7 +74,7 @@ class Blame:
 
 @dataclass(frozen=True, slots=True)
 class BlameLine:
-    """One datablock of many: who made it, and who touched it last."""
+    """A datablock with the first and the last commit that touched it."""
 
     kind: str
     name: str
@@ -80,7 +88,10 @@ class BlameLine:
 
 @dataclass(frozen=True, slots=True)
 class BlameList:
-    """By name. What is in the scene and not here came with the commit `origin`, and nothing has touched it since."""
+    """The blamed datablocks by name.
+
+    All other datablocks in the scene came with the commit `origin` and have not been touched since.
+    """
 
     lines: tuple[BlameLine, ...]
     origin: int | None
@@ -100,18 +111,20 @@ def blame(
     at: int | str = "HEAD",
     blender: str | Path | WorkerSource | None = None,
 ) -> Blame:
-    """The commits before `at` that touched a datablock, under whatever name it had; with a property, those that changed its value.
+    """Return the commits up to `at` that touched a datablock, under every name it had. With a property, return the
+    commits that changed its value.
 
-    A property is named as `object.inspect` shows it: `location`, `location.2`, `modifiers.0.type`. Raises Refusal where nothing has ever
-    had that name, or the object has no such property."""
+    `property` has the notation of `object.inspect`: `location`, `location.2`, `modifiers.0.type`. Raise Refusal when
+    no commit touched that name, or the object never had such a property.
+    """
     with read_journal(workspace) as journal:
         to = find(journal, at)
         follower = Follower(journal.changes_to(to.number))
         followed = follower.find(kind, name)
         if followed is None:
             message = f"no commit before {to.number} has touched '{name}' ({kind})"
-            cure = "Check the name with `blendwright snapshot`: what is there came with the scene that the workspace began with."
-            raise Refusal.of(Fault.TARGET_NOT_FOUND, message, cure)
+            fix = "Check the name with `blendwright snapshot`. An untouched datablock came with the first scene of the workspace."
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, message, fix)
         touches = followed.all_touches
         blamed = _Blamed(journal)
         if property is None:
@@ -125,20 +138,22 @@ def blame(
 
 
 def blame_all(workspace: str | Path, *, kind: str = OBJECTS, at: int | str = "HEAD") -> BlameList:
-    """The same of everything of a kind that a commit has touched and that is there, in one pass: the first and the last touch of each."""
+    """Return the first and the last touch of every existing datablock of a kind that a commit has touched, in one
+    pass.
+    """
     with read_journal(workspace) as journal:
         follower = Follower(journal.changes_to(find(journal, at).number))
         blamed = _Blamed(journal)
-        lines = tuple(
-            BlameLine(kind, one.name, blamed.of(touches[0]), blamed.of(touches[-1]))
-            for one in follower.living(kind)
-            if (touches := one.all_touches)
-        )
-        return BlameList(lines, follower.origin, tuple(follower.incomplete))
+        lines: list[BlameLine] = []
+        for datablock in follower.living(kind):
+            touches = datablock.all_touches
+            if touches:
+                lines.append(BlameLine(kind, datablock.name, blamed.of(touches[0]), blamed.of(touches[-1])))
+        return BlameList(tuple(lines), follower.origin, tuple(follower.incomplete))
 
 
 class _Blamed:
-    """Adds the commit and its author to each touch. Reads every commit once."""
+    """A conversion from touches to blame entries with commit and author. It reads every commit once."""
 
     def __init__(self, journal: JournalView) -> None:
         self._commit: Callable[[int], Commit] = cache(journal.show)
@@ -151,15 +166,15 @@ class _Blamed:
 
 def _require_object(kind: str, followed: Followed) -> None:
     if kind != OBJECTS:
-        cure = "Leave the property out, or name an object."
-        raise Refusal.of(Fault.ARGS_INVALID, f"only objects have properties that can be blamed, not {kind}", cure)
+        fix = "Leave the property out, or name an object."
+        raise Refusal.of(Fault.ARGS_INVALID, f"only objects have properties that can be blamed, not {kind}", fix)
     if not followed.alive:
-        cure = "Name an earlier commit with --at."
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"the object '{followed.name}' was removed", cure)
+        fix = "Name an earlier commit with --at."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"the object '{followed.name}' was removed", fix)
 
 
 class _Values:
-    """The values of a property in the scenes of commits, in the one Blender that goes from one to the next."""
+    """A reader of one property in the scenes of commits. One Blender rebuilds the scenes one after the other."""
 
     def __init__(self, journal: JournalView, worker: RemoteScene, property: str) -> None:
         self._journal = journal
@@ -167,19 +182,22 @@ class _Values:
         self._property = property
 
     def changed_by(self, touches: Sequence[Touch]) -> list[tuple[Touch, Any]]:
-        """The touches that gave it another value, oldest first, with that value."""
-        found: list[tuple[Touch, Any]] = []
+        """Return the touches that gave the property another value, oldest first, with that value.
+
+        Raise Refusal when there are none.
+        """
+        changes: list[tuple[Touch, Any]] = []
         names = _object_names(touches)
         before: tuple[bool, Any] = (False, None)
         for touch in touches:
             after = self._value(touch.commit, names[touch.commit])
             if after != before and after[0]:
-                found.append((touch, after[1]))
+                changes.append((touch, after[1]))
             before = after
-        if not found:
-            cure = "See what it has: blendwright call object.inspect"
-            raise Refusal.of(Fault.TARGET_NOT_FOUND, f"the object has never had a property '{self._property}'", cure)
-        return found
+        if not changes:
+            fix = "List its properties: blendwright call object.inspect"
+            raise Refusal.of(Fault.TARGET_NOT_FOUND, f"the object has never had a property '{self._property}'", fix)
+        return changes
 
     def _value(self, commit: int, name: str) -> tuple[bool, Any]:
         rebuild_commit(self._worker, self._journal, commit)
@@ -193,7 +211,10 @@ class _Values:
 
 
 def _object_names(touches: Sequence[Touch]) -> dict[int, str]:
-    """What the object is called after each of the commits: its data may be touched under another name."""
+    """Return the name of the object after each commit.
+
+    A touch of the object's data has the name of the data instead.
+    """
     names: dict[int, str] = {}
     name = next((touch.name for touch in touches if touch.kind == OBJECTS), "")
     for touch in touches:
@@ -204,14 +225,15 @@ def _object_names(touches: Sequence[Touch]) -> dict[int, str]:
 
 
 def _at(value: Any, path: Sequence[str]) -> tuple[bool, Any]:
-    """Whether there is something at a path, and what."""
+    """Return whether a value exists at a path, and the value."""
     for part in path:
         if isinstance(value, Mapping) and part in value:
             value = cast("Mapping[str, Any]", value)[part]
-        elif (
-            isinstance(value, list) and part.isascii() and part.isdigit() and int(part) < len(cast("list[Any]", value))
-        ):
-            value = cast("list[Any]", value)[int(part)]
-        else:
+            continue
+        if not isinstance(value, list) or not part.isascii() or not part.isdigit():
             return False, None
+        items = cast("list[Any]", value)
+        if int(part) >= len(items):
+            return False, None
+        value = items[int(part)]
     return True, value

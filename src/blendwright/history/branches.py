@@ -1,4 +1,4 @@
-"""The named commits of a workspace, for those who only read: its branches and its tags. `OpenScene.history` makes and removes them."""
+"""Branches and tags of a workspace, for readers. `OpenScene.history` creates and deletes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blendwright.workspace.reading import read_journal
 
 @dataclass(frozen=True, slots=True)
 class BranchList:
-    """By name. `current` is the one that HEAD is on, None where it is detached; `head` is its commit, None before the first."""
+    """The branches by name. `current` is None when HEAD is detached; `head` is None before the first commit."""
 
     branches: tuple[Branch, ...]
     current: str | None
@@ -31,7 +31,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class TagList:
-    """By name."""
+    """The tags by name."""
 
     tags: tuple[Tag, ...]
 
@@ -40,13 +40,14 @@ class TagList:
 
 
 def list_branches(workspace: str | Path) -> BranchList:
-    """Raises EnvironmentUnfit where there is no workspace."""
+    """Return the branches of a workspace. Raise EnvironmentUnfit when the workspace does not exist."""
     with read_journal(workspace) as journal:
         branches, head = journal.branches.listed(), journal.head_number
-    return BranchList(branches, next((branch.name for branch in branches if branch.current), None), head)
+    current = next((branch.name for branch in branches if branch.current), None)
+    return BranchList(branches, current, head)
 
 
 def list_tags(workspace: str | Path) -> TagList:
-    """Raises EnvironmentUnfit where there is no workspace."""
+    """Return the tags of a workspace. Raise EnvironmentUnfit when the workspace does not exist."""
     with read_journal(workspace) as journal:
         return TagList(tuple(Tag(name, commit) for name, commit in journal.branches.tags().items()))

@@ -1,4 +1,4 @@
-"""Registers the capability `history`."""
+"""Registration of the capability `history`."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ CAPABILITY = Capability(
     summary="Branches, tags, forks, merges, blame and bisect.",
     commands={
         "branch": Command(
-            "history.commands.branches", "branch", "List the branches, begin one at a commit, or delete one."
+            "history.commands.branches", "branch", "List the branches, create one at a commit, or delete one."
         ),
         "switch": Command(
             "history.commands.branches",
             "switch",
-            "Go on with a branch: its scene becomes the current one, and what is done takes the branch along.",
+            "Switch to a branch: its scene becomes the current one, and later commits belong to the branch.",
         ),
         "tag": Command(
             "history.commands.branches",
             "tag",
-            "List the tags, or give a commit a name that stays with it; a tag that is there is moved.",
+            "List the tags, or give a commit a name that stays with it. An existing tag moves.",
         ),
         "fork": Command(
             "history.commands.branches",
             "fork",
-            "Make a new workspace that begins with the scene of a commit; this one stays as it is.",
+            "Create a new workspace that begins with the scene of a commit. The current workspace stays unchanged.",
         ),
         "blame": Command(
             "history.commands.blame",
             "blame",
-            "Show which commits made and changed an object, newest first: by which request, and who asked for it.",
+            "Show the commits that made and changed an object, newest first, with their requests and authors.",
         ),
         "bisect": Command(
             "history.commands.bisect",
             "bisect",
-            "Find the first commit that does not pass a check, rebuilding few scenes beside the workspace, which stays as it is.",
+            "Find the first commit that fails a check. This rebuilds few scenes in a separate Blender and leaves the workspace unchanged.",
         ),
         "merge": Command(
             "history.commands.merge",
             "merge",
-            "Run the commits of another branch again on top of this one: all of them or none.",
+            "Run the commits of another branch again on top of this one, either all of them or none.",
         ),
     },
     examples={

@@ -1,7 +1,7 @@
-"""A new workspace from the scene of a commit. It begins with that scene as its baseline, and says where it comes from.
+"""Forks: new workspaces that begin with the scene of a commit as their baseline and name their origin.
 
-Its journal is its own: commits and audit records of another workspace prove nothing outside of their own chain. The other workspace is only
-read, and may be in use. Where a saved scene of the commit is there, no Blender is needed.
+A fork has its own journal, because commits and audit records of another workspace prove nothing outside their chain.
+Forking only reads the other workspace, which may be in use. If the commit has a checkpoint, forking needs no Blender.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MACROS = "macros"
 
 @dataclass(frozen=True, slots=True)
 class Forked:
-    """`origin` is the commit of the other workspace; `copied` are the settings that came along."""
+    """A new fork. `origin` is the commit of the other workspace, and `copied` lists the copied settings."""
 
     directory: Path
     origin: Commit
@@ -58,19 +58,21 @@ class Forked:
 def fork(
     workspace: str | Path, at: int | str, directory: str | Path, *, blender: str | Path | WorkerSource | None = None
 ) -> Forked:
-    """Make `directory` a workspace that begins with the scene of a commit; whole or not at all. Policy and macros come along.
+    """Make `directory` a workspace that begins with the scene of a commit, completely or not at all. Copy policy and
+    macros too.
 
-    Raises Refusal for a commit that is not there or a directory that has something in it, EnvironmentUnfit where it cannot be made, and
-    RebuildFailed when the scene is not what the journal says."""
+    Raise Refusal for a missing commit or a directory that is not empty, EnvironmentUnfit when the workspace cannot be
+    created, and RebuildFailed when the scene differs from the journal.
+    """
     source, target = Path(workspace).resolve(), workspace_directory(directory)
     if target.is_dir() and any(target.iterdir()):
-        raise Refusal.of(Fault.SCENE_CONFLICT, f"{target} has something in it already", "Name another directory.")
-    require_own_directory(target, f"no workspace is made in {target}")
+        raise Refusal.of(Fault.SCENE_CONFLICT, f"{target} is not empty", "Name another directory.")
+    require_own_directory(target, f"no workspace is created in {target}")
     with read_journal(source) as journal:
         commit = find(journal, at)
-        with _saved(journal, commit, source, blender) as scene, _whole(target) as made:
-            copied = _copy_settings(source, made)
-            _begin(journal, commit, scene, made)
+        with _saved(journal, commit, source, blender) as scene, _complete_directory(target) as partial:
+            copied = _copy_settings(source, partial)
+            _begin(journal, commit, scene, partial)
         return Forked(target, commit, journal.identity, copied)
 
 
@@ -78,32 +80,35 @@ def fork(
 def _saved(
     journal: JournalView, commit: Commit, workspace: Path, blender: str | Path | WorkerSource | None
 ) -> Generator[Path | None]:
-    """The scene of a commit as a file; None where it is the empty one that any workspace begins with."""
+    """Yield the scene of a commit as a file, or None for the empty scene that any workspace begins with."""
     route = journal.checkpoints.route(commit.number)
     if not route.redo:
-        yield None if route.checkpoint is None else route.checkpoint.path
+        path = None
+        if route.checkpoint is not None:
+            path = route.checkpoint.path
+        yield path
         return
     with inspection_workers(workspace, blender=blender) as inspection:
         worker = inspection.worker()
         rebuild_commit(worker, journal, commit.number)
-        found = worker.save(SCENE_FILE)
-        if found != commit.hash_after:
-            raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {found}")
+        saved_hash = worker.save(SCENE_FILE)
+        if saved_hash != commit.hash_after:
+            raise RebuildFailed(f"saving gave another scene: expected {commit.hash_after}, found {saved_hash}")
         yield worker.require_process().scratch / SCENE_FILE
 
 
 @contextlib.contextmanager
-def _whole(target: Path) -> Generator[Path]:
-    """A directory beside the one that is wanted, which takes its place when all is in it: a half one would be an empty workspace."""
-    beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    with unfit_on_os_error(f"{target} cannot be made", "Check the disk and the permissions there."):
-        beside.mkdir(parents=True, mode=0o700)
+def _complete_directory(target: Path) -> Generator[Path]:
+    """Yield a temporary sibling directory and rename it to `target` at the end, because a partial fork would be an empty workspace."""
+    partial = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    with unfit_on_os_error(f"{target} cannot be created", "Check the disk and the permissions there."):
+        partial.mkdir(parents=True, mode=0o700)
         try:
-            yield beside
+            yield partial
             crash_points.reach("fork.made")
-            beside.rename(target)
+            partial.rename(target)
         except BaseException:
-            shutil.rmtree(beside, ignore_errors=True)
+            shutil.rmtree(partial, ignore_errors=True)
             raise
 
 

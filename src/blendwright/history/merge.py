@@ -1,13 +1,15 @@
-"""Merging: the commits of another line run again on top of HEAD, where neither line touched what the other did. All of them or none.
+"""Merges: the commits of another line run again on top of HEAD, all of them or none. Both lines must have touched
+different data.
 
-It is rehearsed first, in a Blender of its own: what either line made must be in the joined scene as it is in that line's own, or nothing is
-written. Then it is a run like any other, under the policy, kept whole or not at all.
+A rehearsal in a separate Blender comes first. Everything that either line made must be the same in the merged scene
+as in that line's own scene, or nothing is written. Then the merge is an ordinary all-or-nothing run under the policy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -45,21 +47,23 @@ if TYPE_CHECKING:
 
 MergeKind = Literal["up_to_date", "fast_forward", "merge"]
 MERGE = "history.merge"
-# Follows from other datablocks than the one that says it.
+# Properties that follow from other datablocks.
 DERIVED = ("matrix_world", "users", "data_users")
-# Belongs to what an object is made of, which it may share with others.
+# Properties that belong to the data of an object, which other objects may share.
 OF_ITS_DATA = ("data_fingerprint", "materials")
-CURE = "Undo one of the two, or do their work on this branch again."
+CURE = "Undo one of the two, or repeat their work on this branch."
 CURE_OF_UNMERGEABLE = {
-    "theirs": "Do it again on this branch, or go on there: blendwright switch",
-    "ours": "Merge the other way round where that side can be run again, or do their work on this branch again.",
+    "theirs": "Repeat it on this branch, or switch to the other branch: blendwright switch",
+    "ours": "Merge in the other direction if that side can run again, or repeat their work on this branch.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """What a merge would do. `taken` are the commits of `theirs` since `base` that would be run again; `kind` says whether there is
-    anything to be done. With conflicts, or with commits that cannot be merged, it is refused."""
+    """The effects that a merge would have. `taken` are the commits of `theirs` since `base` that would run again.
+
+    A plan with conflicts, or with commits that cannot be merged, is refused.
+    """
 
     kind: MergeKind
     source: str
@@ -76,24 +80,27 @@ class MergePlan:
         return not self.conflicts and not self.unmergeable
 
     def findings(self) -> list[Finding]:
-        """Why it is refused."""
-        found = [Finding(Fault.SCENE_CONFLICT, one.message, "", CURE) for one in self.conflicts]
-        return found + [
-            Finding(Fault.SCENE_CONFLICT, one.message, "", CURE_OF_UNMERGEABLE[one.side]) for one in self.unmergeable
-        ]
+        """Return the reasons for a refusal, one per conflict or unmergeable commit."""
+        findings = [Finding(Fault.SCENE_CONFLICT, conflict.message, "", CURE) for conflict in self.conflicts]
+        for commit in self.unmergeable:
+            findings.append(Finding(Fault.SCENE_CONFLICT, commit.message, "", CURE_OF_UNMERGEABLE[commit.side]))
+        return findings
 
     def to_json(self) -> dict[str, Any]:
         return {
             "ok": self.ok, "kind": self.kind, "source": self.source, "base": self.base, "ours": self.ours, "theirs": self.theirs,
-            "taken": [commit.number for commit in self.taken], "conflicts": [one.to_json() for one in self.conflicts],
-            "unmergeable": [one.to_json() for one in self.unmergeable],
+            "taken": [commit.number for commit in self.taken],
+            "conflicts": [conflict.to_json() for conflict in self.conflicts],
+            "unmergeable": [commit.to_json() for commit in self.unmergeable],
         }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What a merge has done. `taken` are pairs: the commit of the other line, and the one here that repeats it. `report` is that of the
-    run, None where none was needed; one that failed left everything as it was."""
+    """The result of a merge. `taken` pairs each commit of the other line with the new commit that repeats it.
+
+    `report` is the report of the run, or None if no run was needed. A failed run changes nothing.
+    """
 
     plan: MergePlan
     head: int
@@ -119,8 +126,10 @@ class Merged:
 
 
 def plan_merge(workspace: str | Path, source: int | str, into: int | str = HEAD) -> MergePlan:
-    """What a merge of a branch, or of any commit, into HEAD or another line would do; starts no Blender. Raises Refusal where there is no
-    such commit."""
+    """Return the effects of merging a branch or commit into HEAD or another line, without Blender.
+
+    Raise Refusal for a missing commit.
+    """
     with read_journal(workspace) as journal:
         return plan_merge_of(journal, source, into)
 
@@ -133,26 +142,29 @@ def plan_merge_of(journal: JournalView, source: int | str, into: int | str = HEA
         return MergePlan("up_to_date", *ends)
     if base == ours:
         return MergePlan("fast_forward", *ends, taken=journal.changes_to(theirs, since=base))
-    our_own, their_own = own_commits(
+    our_commits, their_commits = own_commits(
         journal.changes_to(ours, since=base), journal.changes_to(theirs, since=base), journal.branches.merges()
     )
-    # What changed nothing is not run again: an export need not happen twice.
-    taken = [commit for commit in their_own if commit.touches]
+    # Commits without changes, for example exports, do not run again.
+    taken = [commit for commit in their_commits if commit.touches]
     if not taken:
         return MergePlan("up_to_date", *ends)
     catalogue = tools()
-    conflicts = [one for one, _ in zip(find_conflicts(our_own, taken, catalogue), range(MOST_CONFLICTS), strict=False)]
-    # Nor does it matter which version of a tool it was of: an old render stands in nobody's way.
-    touching = [commit for commit in our_own if commit.touches]
-    stuck = [*unmergeable("theirs", taken, catalogue), *unmergeable("ours", touching, catalogue)][:MOST_CONFLICTS]
-    return MergePlan("merge", *ends, tuple(taken), tuple(conflicts), tuple(stuck), tuple(our_own))
+    conflicts = list(islice(find_conflicts(our_commits, taken, catalogue), MOST_CONFLICTS))
+    # Our commits without changes, for example old renders, cannot block a merge, whatever the version of their tool.
+    touching = [commit for commit in our_commits if commit.touches]
+    unmergeable_commits = [*unmergeable("theirs", taken, catalogue), *unmergeable("ours", touching, catalogue)][
+        :MOST_CONFLICTS
+    ]
+    return MergePlan("merge", *ends, tuple(taken), tuple(conflicts), tuple(unmergeable_commits), tuple(our_commits))
 
 
 def merge(opened: OpenScene, source: int | str, options: RunOptions = DEFAULT_OPTIONS) -> Merged:
-    """Run the commits of a branch, or of any line, again on top of HEAD: all of them or none.
+    """Run the commits of a branch, or of any line, again on top of HEAD, either all of them or none.
 
-    Neither line may have touched what the other one did. The rules for `history.merge`, a safe_write, and the rules for each operation
-    decide. Raises Refusal with everything that is in the way, before anything is written."""
+    Neither line may have touched the data of the other one. The policy rules for `history.merge`, a safe_write, and
+    for each operation apply. Raise Refusal with every conflict, before anything is written.
+    """
     journal = opened.journal
     target = find(journal, source).number
     opened.require_allowed(MERGE, SafetyLevel.SAFE_WRITE, {"commit": target}, options)
@@ -173,20 +185,27 @@ def merge(opened: OpenScene, source: int | str, options: RunOptions = DEFAULT_OP
     if report.ok and opened.hash != expected:
         opened.history.undo(len(operations))
         raise Refusal.of(Fault.VERIFICATION_FAILED, "the merge led to another scene than its rehearsal", "Try again.")
-    done = [(int(one.operation_id), one.commit) for one in report.operations if one.commit is not None]
+    taken: list[tuple[int, int]] = []
+    if report.ok:
+        for operation in report.operations:
+            if operation.commit is not None:
+                taken.append((int(operation.operation_id), operation.commit))
     head = require_head(journal)
-    return Merged(plan, head.number, head.hash_after, request_id, tuple(done) if report.ok else (), report)
+    return Merged(plan, head.number, head.hash_after, request_id, tuple(taken), report)
 
 
 class _Rehearsal:
-    """The merge in a Blender that is thrown away."""
+    """A rehearsal of a merge in a temporary Blender."""
 
     def __init__(self, journal: JournalView, worker: RemoteScene) -> None:
         self._journal = journal
         self._worker = worker
 
     def run(self, plan: MergePlan) -> str:
-        """The hash of the joined scene. Raises Refusal where a commit cannot be run again here, or turns out otherwise."""
+        """Return the hash of the merged scene.
+
+        Raise Refusal when a commit cannot run again here, or has another effect.
+        """
         worker = self._worker
         rebuild_commit(worker, self._journal, plan.theirs)
         theirs = take_snapshot(worker)
@@ -195,7 +214,7 @@ class _Rehearsal:
         reached = ours.hash
         for commit, answer in redo(worker, [self._journal.show(commit.number) for commit in plan.taken]):
             if not answer["ok"]:
-                message = f"commit {commit.number} ({commit.tool}) cannot be run here: {answer['message']}"
+                message = f"commit {commit.number} ({commit.tool}) cannot run here: {answer['message']}"
                 raise Refusal.of(Fault.SCENE_CONFLICT, message, CURE)
             reached = answer["after"]
         joined = take_snapshot(worker)
@@ -204,29 +223,34 @@ class _Rehearsal:
         return reached
 
     def _require_same(
-        self, side: str, own: SceneSnapshot, joined: SceneSnapshot, commits: Sequence[CommitChanges]
+        self, side: str, snapshot: SceneSnapshot, joined: SceneSnapshot, commits: Sequence[CommitChanges]
     ) -> None:
-        """What the commits of one line made is in the joined scene as in that line's own: no tool looked at what the other changed."""
+        """Raise Refusal if the merged scene changes a datablock of one line, because a tool used data that the other line changed."""
         catalogue = tools()
         changed = {key: commit for commit in commits for key in touched_by(commit, catalogue).changes}
         for key, commit in sorted(changed.items()):
-            before, after = own.entries.get(key), joined.entries.get(key)
+            before, after = snapshot.entries.get(key), joined.entries.get(key)
             if before is None or key[0] == "collections":
-                continue  # gone by then, or a list of what both have put into it
-            if after is None or any(
-                before.get(name) != after.get(name)
-                for name in before.keys() | after.keys()
-                if _is_own(name, before, changed)
-            ):
+                continue  # the line removed it later, or it lists objects of both lines
+            if after is None or _differs(before, after, changed):
                 message = (
-                    f"'{key[1]}' ({key[0]}) would not be as commit {commit.number} ({commit.tool} of request {commit.request_id})"
-                    f" left it ({side}): it depends on what the other line changed"
+                    f"'{key[1]}' ({key[0]}) would differ from the result of commit {commit.number} ({commit.tool} of request"
+                    f" {commit.request_id}; {side}): it depends on data that the other line changed"
                 )
                 raise Refusal.of(Fault.SCENE_CONFLICT, message, CURE)
 
 
+def _differs(before: dict[str, Any], after: dict[str, Any], changed: dict[tuple[str, str], CommitChanges]) -> bool:
+    """Return whether any property that a datablock owns differs."""
+    differing = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+    return any(_is_own(name, before, changed) for name in differing)
+
+
 def _is_own(name: str, properties: dict[str, Any], changed: dict[tuple[str, str], CommitChanges]) -> bool:
-    """Whether a property of a datablock is its own, and not one of what others made of it or of the data that it shares."""
+    """Return whether a datablock owns a property.
+
+    Derived properties, and properties of shared data that the line did not change, are not its own.
+    """
     if name.partition(".")[0] in OF_ITS_DATA:
         return any((kind, properties.get("data")) in changed for kind in DATA)
     return name.rpartition(".")[2] not in DERIVED

@@ -1,7 +1,7 @@
-"""Whether the commits of two lines can be joined: what each of them touches, and where two touch the same.
+"""Rules for merging two lines: the datablocks that each commit touches, and the conflicts between commits.
 
-Touched is what a receipt says was changed, and what the arguments name. Two commits are in each other's way where one of them changes
-what the other changes or uses. Pure: it knows the journal and the tools.
+A commit touches the changes in its receipt and the names in its arguments. Two commits conflict if one of them
+changes data that the other one changes or uses. The module is pure: it knows only the journal and the tools.
 """
 
 from __future__ import annotations
@@ -18,13 +18,17 @@ from blendwright.tool_api.mentions import ANY_KIND, Mention, Role
 from blendwright.tool_api.scene import Kind
 from blendwright.tool_api.tool import AnyTool
 
+# The number of conflicts that a merge reports at most.
 MOST_CONFLICTS = 20
 Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What a commit changes, and what it uses besides, by kind and name; a use without a kind is of anything of that name."""
+    """The datablocks that a commit changes or only uses, by kind and name.
+
+    A use without a kind refers to every kind.
+    """
 
     changes: frozenset[Key]
     uses: frozenset[Key]
@@ -32,7 +36,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """Two commits that are in each other's way, at one datablock."""
+    """Two commits that conflict at one datablock."""
 
     kind: str
     name: str
@@ -47,11 +51,11 @@ class MergeConflict:
         )
 
     def to_json(self) -> dict[str, Any]:
-        ends = {side: _told(commit) for side, commit in (("ours", self.ours), ("theirs", self.theirs))}
+        ends = {side: _commit_json(commit) for side, commit in (("ours", self.ours), ("theirs", self.theirs))}
         return {"kind": self.kind, "name": self.name, **ends}
 
 
-def _told(commit: CommitChanges) -> dict[str, Any]:
+def _commit_json(commit: CommitChanges) -> dict[str, Any]:
     return {
         "commit": commit.number, "tool": commit.tool, "request_id": commit.request_id, "operation_id": commit.operation_id,
     }  # fmt: skip
@@ -59,7 +63,7 @@ def _told(commit: CommitChanges) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Unmergeable:
-    """A commit that cannot be run again elsewhere, or of which nobody can say what it touches."""
+    """A commit that cannot run again elsewhere, or whose touched datablocks are unknown."""
 
     side: Literal["ours", "theirs"]
     commit: CommitChanges
@@ -70,17 +74,22 @@ class Unmergeable:
         return f"commit {self.commit.number} ({self.commit.tool} of request {self.commit.request_id}) {self.why}"
 
     def to_json(self) -> dict[str, Any]:
-        return {"side": self.side, "why": self.why, **_told(self.commit)}
+        return {"side": self.side, "why": self.why, **_commit_json(self.commit)}
 
 
 def own_commits(
     ours: Sequence[CommitChanges], theirs: Sequence[CommitChanges], merges: Mapping[str, Merge]
 ) -> tuple[list[CommitChanges], list[CommitChanges]]:
-    """Of two lines since their common ancestor, what each has done that the other has not: an earlier merge repeated some."""
+    """Return the commits that each of two lines has and the other lacks, since their common ancestor.
+
+    A commit that an earlier merge repeated counts as the commit that it repeats.
+    """
     by_number = {commit.number: commit for commit in (*ours, *theirs)}
 
     def first(commit: CommitChanges) -> int:
-        """The commit that this one repeats, through however many merges; itself where it is none of a merge."""
+        """Return the first commit that this one repeats, through any number of merges, or its own number if it
+        repeats none.
+        """
         while commit.request_id in merges and commit.operation_id.isdigit():
             repeated = by_number.get(int(commit.operation_id))
             if repeated is None or (repeated.tool, repeated.args) != (commit.tool, commit.args):
@@ -101,13 +110,13 @@ def unmergeable(
     for commit in commits:
         tool = tools.get(commit.tool)
         if commit.kind != "operation":
-            yield Unmergeable(side, commit, "took a whole scene in")
+            yield Unmergeable(side, commit, "adopted a complete scene")
         elif tool is None or tool.version != commit.tool_version:
             yield Unmergeable(side, commit, "was made by another version of the tool")
         elif not commit.replayable:
-            yield Unmergeable(side, commit, "cannot be run again: it came from a file or from code")
+            yield Unmergeable(side, commit, "cannot run again: it came from a file or from code")
         elif tool.makes_others:
-            yield Unmergeable(side, commit, "touches what no argument names")
+            yield Unmergeable(side, commit, "touches datablocks that no argument names")
         elif not commit.complete:
             yield Unmergeable(side, commit, "touched more than its receipt lists")
 
@@ -115,31 +124,33 @@ def unmergeable(
 def find_conflicts(
     ours: Sequence[CommitChanges], theirs: Sequence[CommitChanges], tools: Mapping[str, AnyTool]
 ) -> Iterator[MergeConflict]:
-    """For each datablock the first commit of either side; those of our line in its order."""
+    """Yield one conflict per datablock, with the first commit of each side."""
     changed: dict[Key, CommitChanges] = {}
     used: dict[Key, CommitChanges] = {}
     for commit in ours:
         touched = touched_by(commit, tools)
-        for found, keys in ((changed, touched.changes), (used, touched.uses)):
-            for key in sorted(keys):
-                found.setdefault(key, commit)
-    named: dict[str, list[Key]] = {}
+        for key in sorted(touched.changes):
+            changed.setdefault(key, commit)
+        for key in sorted(touched.uses):
+            used.setdefault(key, commit)
+    changed_by_name: dict[str, list[Key]] = {}
     for key in changed:
-        named.setdefault(key[1], []).append(key)
-    told: set[Key] = set()
+        changed_by_name.setdefault(key[1], []).append(key)
+
+    reported: set[Key] = set()
     for commit in theirs:
         touched = touched_by(commit, tools)
-        meets = [
-            (key, changed.get(key) or used.get(key) or used.get((ANY_KIND, key[1]))) for key in sorted(touched.changes)
-        ]
+        candidates: list[tuple[Key, CommitChanges | None]] = []
+        for key in sorted(touched.changes):
+            candidates.append((key, changed.get(key) or used.get(key) or used.get((ANY_KIND, key[1]))))
         for kind, name in sorted(touched.uses):
-            meets += [
-                ((each, name), changed[each, name]) for each, _ in named.get(name, ()) if kind in (ANY_KIND, each)
-            ]
-        for key, other in meets:
-            if other is not None and key not in told:
-                told.add(key)
-                yield MergeConflict(*key, ours=other, theirs=commit)
+            for key in changed_by_name.get(name, ()):
+                if kind in (ANY_KIND, key[0]):
+                    candidates.append((key, changed[key]))
+        for key, our_commit in candidates:
+            if our_commit is not None and key not in reported:
+                reported.add(key)
+                yield MergeConflict(*key, ours=our_commit, theirs=commit)
 
 
 def touched_by(commit: CommitChanges, tools: Mapping[str, AnyTool]) -> Touched:
@@ -164,4 +175,4 @@ def _mentions(commit: CommitChanges, tools: Mapping[str, AnyTool]) -> Iterable[M
     try:
         return tool.mentions_for(tool.args_model.model_validate(dict(commit.args)))
     except ValidationError:
-        return ()  # of another version of the tool, which is told as such
+        return ()  # the arguments fit another version of the tool, which `unmergeable` reports

@@ -1,4 +1,7 @@
-"""The durable truth of a workspace: commits, receipts, audit chain, checkpoints. Nothing here knows Blender or plans."""
+"""The durable record of a workspace: commits, receipts, audit chain and checkpoints.
+
+This package knows neither Blender nor plans.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ __all__ = ["Journal", "JournalView"]
 
 
 def __getattr__(name: str) -> Any:
-    """Loaded when it is first asked for: whoever checks a plan needs the names of files here, and no database."""
+    """Import Journal or JournalView on first access, so that a plan check that needs only file names loads no
+    database.
+    """
     if name == "Journal":
         from blendwright.journal.journal import Journal
 

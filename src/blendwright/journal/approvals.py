@@ -1,8 +1,10 @@
-"""Approvals that were asked for: pending, given, declined, used. Each is good for one operation, once, until it expires.
+"""Approval requests and their states: pending, approved, declined, used. An approval allows one operation, once,
+until it expires.
 
-A person answers from another process than the one that holds the workspace, so answering needs no lock: it changes one pending row.
-Using an approval, which is what counts, is for the holder of the lock, and is in the audit with its operation. A no is used by nobody, so
-it is in the audit with the answer itself: whoever holds the workspace goes on behind that record.
+A person answers in another process than the one that holds the workspace lock. Answering therefore needs no lock: it
+changes one pending row. Only the lock holder uses an approval, and the audit record of the operation includes it. No
+operation uses a refusal, so the audit gets a record with the answer itself, and the lock holder appends after that
+record.
 """
 
 from __future__ import annotations
@@ -30,24 +32,28 @@ from blendwright.values.faults import Fault
 
 _COLUMNS = "request, state, given_by"
 _INSERT = "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?)"
-# An answer counts from its question on: a clock that was set back makes no approval last longer. So far a clock may be put right.
+# Seconds. An answer is valid from the time of its question, so setting the clock back does not extend an approval. This limits how far
+# the clock may be corrected backwards in between.
 _CLOCK_SKEW = 60.0
 _COUNTS = f"expires > ?1 AND asked <= ?1 + {_CLOCK_SKEW}"
-# Questions that nobody answered are of no use to anyone a day after.
+# Seconds after expiry until the writer deletes an unanswered question.
 _FORGET_AFTER = 86_400.0
-# What is bound to a session instead of an operation.
+# Prefix of an `operation_hash` that belongs to a session instead of an operation.
 SESSION = "session:"
 _ALLOWED = f"operation_hash LIKE '{SESSION}%' AND state = 'approved'"
 
 
 class ApprovalReader:
-    """Reads the approvals of a workspace."""
+    """A reader of the approvals of a workspace."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def listed(self, operation_hash: str | None = None) -> tuple[StoredApproval, ...]:
-        """Return every question about one operation, newest first; without one, the questions that wait for an answer."""
+        """Return all questions about one operation, newest first.
+
+        Without an operation hash, return the questions that wait for an answer.
+        """
         with self._store.snapshot():
             if operation_hash is None:
                 sql = f"SELECT {_COLUMNS} FROM approvals WHERE state = 'pending' AND {_COUNTS} ORDER BY asked, id"
@@ -56,17 +62,20 @@ class ApprovalReader:
             return tuple(_stored(row) for row in self._store.rows(sql, (operation_hash,)))
 
     def allowances(self) -> tuple[StoredApproval, ...]:
-        """Return the kinds of operation that a person allowed in sessions that may be open."""
+        """Return the kinds of operation that a person allowed in sessions that may still be open."""
         sql = f"SELECT {_COLUMNS} FROM approvals WHERE {_ALLOWED} AND {_COUNTS} ORDER BY asked, id"
         with self._store.snapshot():
             return tuple(_stored(row) for row in self._store.rows(sql, (time.time(),)))
 
 
 class ApprovalWriter(ApprovalReader):
-    """Keeps, gives and spends the approvals of a workspace, for the holder of its lock."""
+    """A reader and writer of the approvals of a workspace, for the holder of its lock."""
 
     def ask(self, requests: Sequence[ApprovalRequest]) -> tuple[str, ...]:
-        """Keep the questions for whoever may answer them; returns their ids. One that waits already is not asked twice."""
+        """Store the questions and return their ids.
+
+        Where an equal question is already pending, return the id of that one.
+        """
         now = time.time()
         ids: list[str] = []
         with self._store.transaction("approval"):
@@ -80,7 +89,9 @@ class ApprovalWriter(ApprovalReader):
         return tuple(ids)
 
     def use(self, operation_hash: str) -> Approval | None:
-        """Take the approval of this very operation, if someone gave one that has not expired; it is spent from now on."""
+        """Spend the approval of this operation and return it, or return None if there is no approval or it has
+        expired.
+        """
         sql = (
             f"SELECT id, given_by FROM approvals WHERE operation_hash = ?2 AND state = 'approved' AND {_COUNTS} LIMIT 1"
         )
@@ -92,14 +103,19 @@ class ApprovalWriter(ApprovalReader):
         return Approval(row[0], ApprovalAnswer.APPROVED, row[1])
 
     def give(self, requests: Sequence[ApprovalRequest], by: str) -> None:
-        """Keep a yes to each of these operations, to be used when it runs; and to a kind of operation, while its session lasts."""
+        """Store a yes to each operation, to be spent when it runs.
+
+        A yes to a kind of operation stays valid for the session.
+        """
         now = time.time()
         with self._store.transaction("approval"):
             for request in requests:
                 self._store.insert(_INSERT, _row(request, "approved", by, now))
 
     def record(self, answered: Iterable[tuple[ApprovalRequest, Approval]]) -> None:
-        """Answers that were given on the spot: they are used, or refuse, in this very moment."""
+        """Store answers that a person gave while the operation waited: an approval counts as used at once, a refusal
+        as declined.
+        """
         now = time.time()
         with self._store.transaction("approval"):
             for request, approval in answered:
@@ -111,29 +127,32 @@ class ApprovalWriter(ApprovalReader):
 
 
 def end_sessions(store: Store) -> None:
-    """Whoever opens a workspace to write is alone with it: what was allowed in earlier sessions is over. Within a transaction."""
+    """End what people allowed in earlier sessions.
+
+    Call it inside a transaction, when a process opens the workspace for writing.
+    """
     store.change(f"UPDATE approvals SET state = 'used' WHERE {_ALLOWED}")
 
 
 def revoke(workspace: Path, id: str, by: str) -> StoredApproval:
-    """Take back what was allowed for a session. Raises Refusal when nothing is allowed by this id."""
+    """Withdraw a permission that a person gave for a session. Raise Refusal when no permission has this id."""
     with _opened(workspace, writable=True) as store, store.transaction("answer", checked=False):
         row = store.row(f"SELECT {_COLUMNS} FROM approvals WHERE id = ? AND {_ALLOWED}", (id,))
         if row is None:
-            cure = "See what is allowed: blendwright approve"
-            raise Refusal.of(Fault.POLICY_BLOCKED, f"nothing is allowed for a session by the id {id}", cure)
+            fix = "See what is allowed: blendwright approve"
+            raise Refusal.of(Fault.POLICY_BLOCKED, f"no session permission has the id {id}", fix)
         store.change("UPDATE approvals SET state = 'declined', given_by = ? WHERE id = ?", (by, id))
     return StoredApproval(_stored(row).request, "declined", by)
 
 
 def waiting(workspace: Path, id: str) -> StoredApproval:
-    """A pending question, to be seen before it is answered. Raises Refusal as `answer` does."""
+    """Return a pending question without answering it. Raise Refusal as `answer` does."""
     with _opened(workspace, writable=False) as store:
         return _answerable(store, id)
 
 
 def answer(workspace: Path, id: str, reply: ApprovalAnswer, by: str) -> StoredApproval:
-    """Answer a pending question. Raises Refusal when there is none by this id, or it cannot be answered any more."""
+    """Answer a pending question. Raise Refusal when no question has this id, or when it is answered or expired."""
     if reply is ApprovalAnswer.APPROVED:
         state = "approved"
     else:
@@ -147,7 +166,10 @@ def answer(workspace: Path, id: str, reply: ApprovalAnswer, by: str) -> StoredAp
 
 
 def _record_decline(store: Store, request: ApprovalRequest, by: str) -> None:
-    """The operation in the audit as one that failed, with who said no. Within a transaction."""
+    """Append an audit record of the operation as failed, with the name of the person who declined.
+
+    Call it inside a transaction.
+    """
     head = head_row(store)
     if head is None:
         scene = ""
@@ -167,7 +189,9 @@ def _record_decline(store: Store, request: ApprovalRequest, by: str) -> None:
 
 def _opened(workspace: Path, *, writable: bool) -> AbstractContextManager[Store]:
     if not (workspace / FILE).is_file():
-        raise EnvironmentUnfit(f"{workspace} is not a workspace", cure="Name the workspace that asks.")
+        raise EnvironmentUnfit(
+            f"{workspace} is not a workspace", cure="Name the workspace whose operation waits for approval."
+        )
     return closing(Store(workspace, writable=writable, before_create=require_unused))
 
 
@@ -178,21 +202,21 @@ def _answerable(store: Store, id: str) -> StoredApproval:
     else:
         stored = _stored(row[:-1])
     if stored is None:
-        message, cure = f"there is no approval {id}", "See what waits: blendwright approve"
+        message, fix = f"there is no approval {id}", "See what waits: blendwright approve"
     elif stored.state != "pending":
-        message, cure = f"approval {id} was {stored.state} already", "Run the operation again to be asked anew."
+        message, fix = f"approval {id} was {stored.state} already", "Run the operation again to get a new question."
     elif row is not None and not row[-1]:
-        message, cure = f"approval {id} has expired", "Run the operation again to be asked anew."
+        message, fix = f"approval {id} has expired", "Run the operation again to get a new question."
     else:
         return stored
-    raise Refusal.of(Fault.POLICY_BLOCKED, message, cure)
+    raise Refusal.of(Fault.POLICY_BLOCKED, message, fix)
 
 
 def _row(
     request: ApprovalRequest, state: Literal["pending", "approved", "used", "declined"], by: str | None, now: float
 ) -> tuple[Any, ...]:
     fields = asdict(request)
-    del fields["needed_grants"]  # of use to the run that asks, and to nobody later
+    del fields["needed_grants"]  # only the run that asks needs them
     text = orjson.dumps(fields).decode()
     return (request.id, request.operation_hash, text, state, by, now, request.expires)
 

@@ -1,4 +1,4 @@
-"""The contracts that sessions were held to. Receipts name them by fingerprint."""
+"""The contracts of sessions. Receipts name them by fingerprint."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from blendwright.journal.store import Store, as_json, from_json, utc_now
 
 
 class ContractReader:
-    """Reads the contracts that sessions were held to."""
+    """A reader of the contracts of sessions."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def read(self, fingerprint: str) -> Mapping[str, Any] | None:
-        """Return the contract that a receipt names, as it was kept."""
+        """Return the stored contract that a receipt names, or None when the fingerprint is unknown."""
         with self._store.snapshot():
             row = self._store.row("SELECT contract FROM contracts WHERE fingerprint = ?", (fingerprint,))
         if row is None:
@@ -23,7 +23,7 @@ class ContractReader:
         return from_json("a contract", row[0])
 
     def of_session(self, session_id: str) -> str | None:
-        """Return the fingerprint of the contract that a session was held to."""
+        """Return the fingerprint of the contract of a session, or None for an unknown session."""
         with self._store.snapshot():
             row = self._store.row("SELECT contract FROM sessions WHERE session_id = ?", (session_id,))
         if row is None:
@@ -32,10 +32,10 @@ class ContractReader:
 
 
 class ContractWriter(ContractReader):
-    """Records the contracts that sessions are held to."""
+    """A writer of the contracts of sessions."""
 
     def keep(self, session_id: str, fingerprint: str, contract: Mapping[str, Any]) -> None:
-        """Keep the contract of a session, before the session writes anything else. Equal contracts are kept once."""
+        """Store the contract of a session, before the session writes anything else. Equal contracts share one row."""
         store = self._store
         text = as_json("the contract", contract)
         with store.transaction("session"):

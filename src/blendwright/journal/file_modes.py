@@ -1,5 +1,8 @@
-"""Only its owner may read a workspace: the journal holds every argument, also those that are shown nowhere. And no call reads or writes
-what in its directory is the workspace's own, whatever the policy allows."""
+"""File permissions of a workspace. Only its owner may read it, because the journal holds every argument, also hidden
+ones.
+
+No call reads or writes the files that the workspace itself owns, whatever the policy allows.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,24 @@ from pathlib import Path
 DATABASE = "journal.db"
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
+# The permission bits of group and other users.
 OTHERS = 0o077
 
-# What holds arguments, scenes and pictures: for the eyes of its owner.
+# Names of files and directories with arguments, scenes and pictures, which only the owner may read.
 PRIVATE = (
     "artifacts", "audit.head", "checkpoints", "frames", DATABASE, f"{DATABASE}-journal", f"{DATABASE}-shm", f"{DATABASE}-wal",
     "journal.lock", "logs", "pictures", "runs", "scratch",
 )  # fmt: skip
-# Everything that the program itself keeps there. A directory that holds a project besides has other names in it.
+# All names that the program itself uses in a workspace. A directory with other names also holds a project.
 OWN = (*PRIVATE, "blendwright.toml", "example.json", "macros")
 
 
 def make_private_workspace(workspace: Path) -> None:
-    """The directory, closed to others. One that is there is closed where it holds nothing but a workspace; a project in it stays as
-    its owner has it, and what the workspace keeps in it is closed. Raises OSError where there can be no such directory."""
+    """Create the workspace directory for its owner only, and remove the rights of other users from its private files.
+
+    An existing directory loses the rights of other users only if it holds nothing but a workspace; a project keeps
+    its rights. Raise OSError when the directory cannot be created.
+    """
     if not workspace.is_dir():
         workspace.parent.mkdir(parents=True, exist_ok=True)
         workspace.mkdir(mode=DIRECTORY_MODE, exist_ok=True)
@@ -34,16 +41,22 @@ def make_private_workspace(workspace: Path) -> None:
 
 
 def make_private_file(path: Path) -> None:
-    """An empty file that only its owner may open, unless it is there. SQLite gives its logs the rights of the database."""
+    """Create an empty file that only its owner may open, unless it exists.
+
+    SQLite gives its log files the permissions of the database.
+    """
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE))
 
 
 def _close(path: Path) -> None:
-    """What belongs to another user, or is a link, is not ours to change."""
+    """Remove the rights of other users from a path.
+
+    Leave a link, and a path that belongs to another user, unchanged.
+    """
     try:
         status = path.lstat()
-        ours = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
-        if ours and status.st_mode & OTHERS and not stat.S_ISLNK(status.st_mode):
+        is_owner = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+        if is_owner and status.st_mode & OTHERS and not stat.S_ISLNK(status.st_mode):
             path.chmod(stat.S_IMODE(status.st_mode) & ~OTHERS)
     except OSError:
-        pass  # not there, or a file system without rights: as private as it can be
+        pass  # the path does not exist, or the file system has no permissions

@@ -1,7 +1,8 @@
-"""The journal of a workspace for its one writer: the lock, commits, moves of HEAD, and the writing half of each part.
+"""The journal of a workspace for its only writer: the lock, commits, moves of HEAD, and the writing half of each
+part.
 
-A commit is one operation's outcome and never changes; HEAD is the commit whose scene is the current one. Nothing may be acknowledged
-before `commit` has returned. `Journal` is the one writer; not thread-safe, one caller at a time.
+A commit is the outcome of one operation and never changes. HEAD is the commit whose scene is the current one.
+Acknowledge an operation only after `commit` has returned. `Journal` is not thread-safe: one caller at a time.
 """
 
 from __future__ import annotations
@@ -44,14 +45,19 @@ from blendwright.values import events
 
 
 class Journal(JournalView):
-    """The one writer of a workspace, from opening to `close` or the end of the process. `observe` is told what became durable.
+    """The only writer of a workspace, from opening to `close` or the end of the process.
 
-    Raises EnvironmentUnfit when another process writes, and, unless opened for `recovering`, in quarantine and where a note of the head
-    of its audit chain contradicts it (`heads_outside` is where such notes are kept besides the workspace, `head_command` what is told
-    the head besides). Every write raises
-    EnvironmentUnfit when the disk refuses it and JournalError when it would break a promise or the lock was lost; nothing of it has
-    taken place then. After the disk refused, the journal must be opened again. One that is not `durable` survives the end of the
-    process and not that of the machine: for a workspace that can be made again from elsewhere.
+    `observe` receives each event after it became durable. `heads_outside` is a second directory for notes of the
+    audit head, and `head_command` is a command that receives the head.
+
+    Raise EnvironmentUnfit when another process writes. Unless `recovering`, also raise it in quarantine and when a
+    note of the audit head contradicts the journal.
+
+    Every write raises EnvironmentUnfit when the disk refuses it, and JournalError when it would break a promise or
+    after the lock was lost. A failed write changes nothing. After the disk refused a write, open the journal again.
+
+    Without `durable`, the journal survives the end of the process but not the end of the machine. Use that for a
+    workspace that can be created again from elsewhere.
     """
 
     def __init__(
@@ -93,7 +99,7 @@ class Journal(JournalView):
             with translate_errors(f"opening the workspace {workspace}"):
                 self._files.create()
                 self._cleaned = self._files.clear_parts()
-            # What contradicts the journal stays as it is until somebody accepts the journal.
+            # Notes that contradict the journal stay unchanged until the user accepts the journal.
             if not self.contradictions:
                 self._notes = self._open_notes()
         except BaseException:
@@ -142,7 +148,7 @@ class Journal(JournalView):
         return HeadNotes(self._store, head_notes.note_files(self._store, self._heads_outside), command)
 
     def _acquire(self) -> None:
-        """Raise the fencing number: from here on no earlier holder can write."""
+        """Increase the fencing number: from here on, no earlier lock holder can write."""
         with self._store.transaction("acquire", checked=False):
             fence = self._store.one("UPDATE state SET fence = fence + 1 RETURNING fence")[0]
             recovery.mark_open_as_indeterminate(self._store)
@@ -150,7 +156,7 @@ class Journal(JournalView):
         self._store.fence = fence
 
     def accept_restored(self) -> None:
-        """Take the journal for the truth although notes of its head contradict it; that is recorded in the audit chain itself."""
+        """Accept the journal although notes of its head contradict it. The audit chain records this."""
         head = self.head
         if head is None:
             scene = ""
@@ -172,7 +178,10 @@ class Journal(JournalView):
         return self._store.fence
 
     def commit(self, entries: Sequence[Entry], *, keeps: int | None = None) -> CommitResult:
-        """One transaction for all: commits, receipts, audit records, checkpoint rows, intents, HEAD. `keeps` ends a boundary."""
+        """Write all entries in one transaction: commits, receipts, audit records, checkpoint rows, intents and HEAD.
+
+        `keeps` is the boundary that the transaction ends.
+        """
         written = commit_transaction.write(
             self._store, self._ancestry, self._files, entries, keeps_boundary=keeps, recovering=self._recovering
         )
@@ -186,8 +195,11 @@ class Journal(JournalView):
         return written
 
     def roll_back(self, boundary: int, failed: Sequence[NewAudit] = ()) -> CommitResult:
-        """Move HEAD back to where the boundary began; in the same transaction the records of what failed, then a `rolled_back`
-        record for every commit since, newest first, under the ids of the commit's own record."""
+        """Move HEAD back to the start of the boundary, in one transaction.
+
+        The transaction records the failed operations, then adds a `rolled_back` record for every commit since the
+        boundary. These records come newest first and have the ids of the commit's own record.
+        """
         written = head_moves.roll_back(self._store, self._ancestry, boundary, failed)
         if self._notes is not None:
             self._notes.write(written.audit)
@@ -195,14 +207,17 @@ class Journal(JournalView):
         return written
 
     def give_up(self, reason: str) -> None:
-        """Refuse everything that would be written from now on, in this process: it could not be told whether it stands."""
+        """Refuse all further writes in this process, because their outcome would be uncertain."""
         self._store.give_up(reason)
 
     def move_head(
         self, kind: Literal["checkout", "undo", "redo"], to: int, switch: SwitchTo | None = None
     ) -> HeadMove | None:
-        """The caller has brought the scene there, or will: HEAD alone is the truth. Its branch goes along, or it is to `switch`; None
-        where that is all, since HEAD is at that commit already."""
+        """Move HEAD and its branch to a commit, or HEAD to the branch `switch`, and return the move.
+
+        Return None if HEAD is at that commit already and only the branch changes. The caller brings the scene there,
+        before or after: HEAD alone is authoritative.
+        """
         self.recovery.refuse_in_quarantine()
         moved = head_moves.move(self._store, self._ancestry, kind, to, switch)
         if moved is not None:
@@ -210,7 +225,7 @@ class Journal(JournalView):
         return moved
 
     def close(self) -> None:
-        """A second time does nothing."""
+        """Close the notes and the store, and release the lock. A second call does nothing."""
         with contextlib.ExitStack() as ends:
             ends.callback(self._lock.release)
             ends.callback(crash_points.reach, "close.before_lock_release")

@@ -1,7 +1,7 @@
-"""A copy of a workspace's journal that can be worked on and thrown away. The original is only read, and needs no lock.
+"""A temporary copy of a workspace's journal. Making it only reads the original and needs no lock.
 
-It holds what one request can ask for and no more, so that making it takes as long after a hundred thousand commits as after a hundred:
-HEAD and what its scene is rebuilt from, and everything that was done under the request's id.
+The copy holds only what one request can need: HEAD, the rows to rebuild its scene, and everything done under the
+request's id. Making it therefore takes the same time after a hundred thousand commits as after a hundred.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from blendwright.journal.lines.ancestry import Ancestry, head_row, position_of
 from blendwright.journal.store import FILE, Row, Store, translate_errors
 from blendwright.values.errors import EnvironmentUnfit
 
-# Few rows however long a journal is: people make them, or rollbacks and quarantines do.
-_WHOLE = ("lines", "approvals", "quarantines", "tags", "branch_moves")
-_REQUESTED = "SELECT min(number) FROM commits WHERE request_id = ?"
+# Tables that the copy takes completely. They stay short in a long journal, because people, rollbacks and quarantines make their rows.
+_COMPLETE_TABLES = ("lines", "approvals", "quarantines", "tags", "branch_moves")
+_FIRST_OF_REQUEST = "SELECT min(number) FROM commits WHERE request_id = ?"
 
 
 def has_journal(workspace: Path) -> bool:
@@ -40,20 +40,21 @@ def copy_for_request(
     without: Collection[int] = (),
     at: int | None = None,
 ) -> None:
-    """`target` becomes a workspace that a plan with this request id can be run in, as things are committed at one moment.
-    `at` is a commit whose scene can be had in it as well.
+    """Make `target` a workspace in which a plan with this request id can run, with the committed state of one moment.
 
-    Raises JournalError where only the checkpoints whose ids are in `without` lead to the scene."""
+    `at` is a commit whose scene the copy can also rebuild. Raise JournalError when only the checkpoints whose ids are
+    in `without` lead to the scene.
+    """
     with translate_errors(f"copying the journal of {store.directory}"), contextlib.ExitStack() as closing:
         target.mkdir(parents=True, exist_ok=True)
-        # The stubs of apsw leave parts unknown. It stays without foreign keys: most of what rows refer to is left behind.
+        # The type stubs of apsw leave parts unknown. Foreign keys stay off, because the copy leaves out most referenced rows.
         connection: Any = apsw.Connection(str(target / FILE))
         closing.callback(connection.close)
         closing.enter_context(store.snapshot())
         connection.execute("BEGIN")
         connection.execute(schema.CREATE)
         copy = _Copy(store, connection)
-        for table in _WHOLE:
+        for table in _COMPLETE_TABLES:
             copy.rows(table)
         copy.rows("state")
         copy.rows("audit", "sequence = (SELECT max(sequence) FROM audit)")
@@ -76,7 +77,7 @@ def _copy_commits(
     without: Collection[int],
     at: int | None,
 ) -> set[Path]:
-    """Returns the files of the checkpoints that the copy needs."""
+    """Copy the commits and checkpoint rows that the request needs, and return the files of these checkpoints."""
     head = head_row(store)
     if head is None:
         return set()
@@ -94,19 +95,19 @@ def _copy_commits(
     copy.commits("kind = 'adopt'")
     copy.commits("number = ?", [(commit.number,) for route in routes for commit in route.redo])
     copy.commits("number = ?", [(head[0],), *((number,) for number in scenes)])
-    # What follows HEAD where it was moved back: what the copy adds must not be taken for it.
+    # The commits that follow HEAD and the scenes after an undo: a new commit in the copy must not be mistaken for one of them.
     for line, generation in (position_of(store, number) for number in (head[0], *scenes)):
         copy.commits("line = ? AND generation = ?", [(line, generation + 1)])
     if boundary is not None:
-        # A plan that is under way, or was cut off, is taken back in the copy, with a record for each of its commits.
+        # The copy rolls back an interrupted plan, which adds a record for each of its commits.
         copy.commits("number > ?", [(base,)])
         copy.rows("audit", "sequence IN (SELECT audit_sequence FROM commits WHERE number > ?)", (base,))
     checkpoints = [route.checkpoint for route in routes if route.checkpoint is not None]
     for checkpoint in checkpoints:
         copy.commits("number = ?", [(checkpoint.commit,)])
         copy.rows("checkpoints", "id = ?", (checkpoint.id,))
-    # What was done under the id, and everything since: it may have been taken back by another request.
-    oldest = store.one(_REQUESTED, (request_id,))[0]
+    # Everything done under the id, and everything since, because a later request may have cancelled it.
+    oldest = store.one(_FIRST_OF_REQUEST, (request_id,))[0]
     if oldest is not None:
         copy.commits("number >= ?", [(oldest,)])
         copy.rows("rolled_back", "number >= ?", (oldest,))
@@ -114,7 +115,7 @@ def _copy_commits(
 
 
 class _Copy:
-    """Rows from one journal to another."""
+    """A copier of rows from one journal to another."""
 
     def __init__(self, store: Store, connection: Any) -> None:
         self._store = store
@@ -128,14 +129,17 @@ class _Copy:
             self.rows("commits", condition, bindings)
 
     def _insert(self, table: str, rows: Iterable[Row]) -> None:
-        found = list(rows)
-        if found:
-            places = ", ".join("?" * len(found[0]))
-            self._connection.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({places})", found)
+        values = list(rows)
+        if values:
+            placeholders = ", ".join("?" * len(values[0]))
+            self._connection.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({placeholders})", values)
 
 
 def _link(checkpoint: Path, directory: Path) -> None:
-    """Checkpoints are never written again under their names: a second name for the same file is a copy."""
+    """Give the checkpoint a second name in the directory.
+
+    That equals a copy, because no one writes to a checkpoint again.
+    """
     directory.mkdir(exist_ok=True)
     try:
         try:
@@ -143,7 +147,7 @@ def _link(checkpoint: Path, directory: Path) -> None:
         except FileNotFoundError:
             raise
         except OSError:
-            # Not every file system has links.
+            # Some file systems have no hard links.
             shutil.copyfile(checkpoint, directory / checkpoint.name)
     except FileNotFoundError as error:
         message = f"the checkpoint {checkpoint.name} was removed while the journal was copied"

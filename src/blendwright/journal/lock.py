@@ -1,7 +1,9 @@
-"""One writer per workspace: a lock that the kernel releases with the process, and in it the name of its holder, for whoever is refused.
+"""The lock that allows one writer per workspace. The kernel releases it with the process. The lock file names its
+holder.
 
-The lock keeps honest processes apart. It is not what keeps the journal whole: that is the fencing number in journal.db, which every
-write transaction checks, so that a holder who lost the lock (its file was removed, the disk is shared) cannot write any more.
+The lock separates well-behaved processes. The fencing number in journal.db protects the journal itself: every write
+transaction checks it. A holder that lost the lock, because of a removed lock file or a shared disk, can therefore no
+longer write.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ FILE = "journal.lock"
 
 
 class WorkspaceLock:
-    """Held from construction to `release` or the end of the process. Raises EnvironmentUnfit when another process has it."""
+    """A workspace lock, from construction to `release` or the end of the process.
+
+    Raise EnvironmentUnfit when another process has it.
+    """
 
     def __init__(self, directory: Path, since: str) -> None:
         path = directory / FILE
@@ -37,7 +42,7 @@ class WorkspaceLock:
             raise
 
     def release(self) -> None:
-        """A second time does nothing."""
+        """Release the lock. A second call does nothing."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -46,18 +51,18 @@ class WorkspaceLock:
 def _refusal(path: Path) -> EnvironmentUnfit:
     holder = _holder(path)
     if holder:
-        who = f"process {holder['pid']} on {holder['host']}, since {holder['since']}"
+        holder_name = f"process {holder['pid']} on {holder['host']}, since {holder['since']}"
     else:
-        who = "another process"
+        holder_name = "another process"
     return EnvironmentUnfit(
-        f"the workspace {path.parent} is in use by {who}",
-        cure="Wait until it has ended, or end it: what it has committed is safe.",
+        f"the workspace {path.parent} is in use by {holder_name}",
+        cure="Wait until it has ended, or end it: its committed work is safe.",
         details={"holder": holder},
     )
 
 
 def _holder(path: Path) -> dict[str, Any] | None:
-    """Who holds it; None in the moment between taking the lock and writing the tag."""
+    """Return the holder named in the lock file, or None in the moment between taking the lock and writing the name."""
     try:
         tag: dict[str, Any] = json.loads(path.read_text())
         return {name: tag[name] for name in ("pid", "host", "since")}
@@ -66,14 +71,16 @@ def _holder(path: Path) -> dict[str, Any] | None:
 
 
 def current_holder(directory: Path) -> dict[str, Any] | None:
-    """Who holds the lock now, as far as the system tells; None where nobody does. Takes nothing: whoever opens the workspace in this
-    moment is not in the way of anybody."""
+    """Return the current holder of the lock, or None if the lock is free or the system does not report locks.
+
+    The function takes no lock, so it never blocks a process that opens the workspace.
+    """
     path = directory / FILE
     try:
         inode = f":{path.stat().st_ino} "
-        held = any(inode in line and " FLOCK " in line for line in Path("/proc/locks").read_text().splitlines())
+        is_locked = any(inode in line and " FLOCK " in line for line in Path("/proc/locks").read_text().splitlines())
     except OSError:
         return None
-    if held:
+    if is_locked:
         return _holder(path)
     return None

@@ -1,4 +1,4 @@
-"""What planners were asked and what came of it. Attempts are no part of the scene's history: nothing is rebuilt from them."""
+"""Requests to planners and their results. The scene's history does not include them, and no rebuild reads them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _COLUMNS = "request_id, number, asked, prompt_hash, model, usage, plan, outcome,
 
 
 class AttemptReader:
-    """Reads what planners made of requests."""
+    """A reader of the attempts of planners."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def of_request(self, request_id: str) -> tuple[Attempt, ...]:
-        """In the order in which they were made."""
+        """Return the attempts of a request in the order in which they were made."""
         sql = f"SELECT {_COLUMNS} FROM attempts WHERE request_id = ? ORDER BY id"
         with self._store.snapshot():
             return tuple(
@@ -37,7 +37,7 @@ class AttemptReader:
 
 
 class AttemptWriter(AttemptReader):
-    """Records what planners made of requests."""
+    """A reader and writer of the attempts of planners."""
 
     def record(self, new: NewAttempt) -> None:
         sql = f"INSERT INTO attempts ({_COLUMNS}, fence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"

@@ -1,5 +1,7 @@
-"""The programs that plans come from, with their parameters and the library files that they loaded. The scene is rebuilt from commits, and
-nothing is rebuilt from these: they say what somebody wrote."""
+"""The programs that produced plans, with their parameters and the library files that they loaded.
+
+They document what their authors wrote. Blendwright rebuilds scenes from commits, never from programs.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from blendwright.values.plan import ProgramSource
 
 
 class ProgramReader:
-    """Reads the programs that plans came from."""
+    """A reader of the programs that produced plans."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def of_request(self, request_id: str) -> tuple[StoredProgram, ...]:
-        """In the order in which they were run."""
+        """Return the programs of a request in the order in which they ran."""
         sql = "SELECT hash, program, params, libraries, timestamp FROM programs WHERE request_id = ? ORDER BY id"
         with self._store.snapshot():
             return tuple(
@@ -27,10 +29,10 @@ class ProgramReader:
 
 
 class ProgramWriter(ProgramReader):
-    """Records the programs that plans come from."""
+    """A reader and writer of the programs that produced plans."""
 
     def record(self, request_id: str, program: ProgramSource) -> None:
-        """Once for a request: the same program again, to be continued or to be sure, is no other."""
+        """Record a program of a request. Recording the same program of the same request again has no effect."""
         sql = (
             "INSERT OR IGNORE INTO programs (request_id, hash, program, params, libraries, timestamp, fence)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)"

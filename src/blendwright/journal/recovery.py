@@ -1,9 +1,9 @@
-"""What an ended or failing process leaves open, and what each keeps others from.
+"""The states that an ended or failing process leaves open: intents, boundaries and quarantine.
 
-An **intent** is an effect outside the scene, announced before it happens; one whose process died before it reported the outcome
-becomes indeterminate: nobody knows whether it happened. A **boundary** is where a plan began that is kept whole or not at all,
-committed before the plan begins; when the plan's process died, it must be rolled back before anything else is written. In
-**quarantine** nothing is written, because the scene is not what the journal says.
+An **intent** announces an effect outside the scene before it happens. If its process dies before it reports the
+outcome, the intent becomes indeterminate: the effect may or may not have happened. A **boundary** marks the start of
+an all-or-nothing plan and is committed before the plan. After the plan's process died, the plan must be rolled back
+before any other write. In **quarantine** all writes are refused, because the scene differs from the journal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 _IN_QUARANTINE = "FROM quarantines WHERE ended IS NULL"
 _INTERRUPTED = "FROM boundaries WHERE state = 'open' AND fence <> ?"
-# Expressions for a SELECT; the binding of the second is the fence of whoever asks.
+# Expressions for a SELECT. The binding of the second is the fencing number of the caller.
 IS_QUARANTINED = f"EXISTS (SELECT 1 {_IN_QUARANTINE})"
 IS_INTERRUPTED = f"EXISTS (SELECT 1 {_INTERRUPTED})"
 
@@ -33,13 +33,16 @@ def begin_intent(store: Store, new: NewIntent) -> int:
 
 
 def settle_intent(store: Store, id: int) -> None:
-    """In the transaction of the outcome."""
+    """Mark an intent as settled. Call it in the transaction of its outcome."""
     if store.change("UPDATE intents SET state = 'settled' WHERE id = ? AND state = 'open'", (id,)) != 1:
         raise JournalError(f"there is no open intent {id}")
 
 
 def mark_open_as_indeterminate(store: Store) -> None:
-    """In the transaction in which a new writer takes over: the process that left them open has ended."""
+    """Mark all open intents as indeterminate, because their process has ended.
+
+    Call it in the transaction of a new writer.
+    """
     store.change("UPDATE intents SET state = 'indeterminate' WHERE state = 'open'")
 
 
@@ -61,9 +64,9 @@ def begin_boundary(store: Store, request_id: str) -> int:
         require_no_interrupted_plan(store)
         head = head_row(store)
         if head is None:
-            raise JournalError("a workspace without a baseline has nothing to go back to")
+            raise JournalError("a workspace without a baseline has no commit to go back to")
         if open_boundary(store) is not None:
-            raise JournalError("one plan at a time can be kept whole or not at all")
+            raise JournalError("only one all-or-nothing plan can run at a time")
         values = (request_id, head[0], store.fence, utc_now())
         return store.insert("INSERT INTO boundaries VALUES (NULL, ?, ?, 'open', ?, ?)", values)
 
@@ -76,7 +79,7 @@ def open_boundary(store: Store) -> OpenBoundary | None:
 
 
 def end_boundary(store: Store, id: int, state: Literal["kept", "rolled_back"]) -> OpenBoundary:
-    """In the transaction that decides it."""
+    """End the open boundary and return it. Call it in the transaction that decides its state."""
     boundary = open_boundary(store)
     if boundary is None or boundary.id != id:
         raise JournalError(f"there is no open boundary {id}")
@@ -85,7 +88,7 @@ def end_boundary(store: Store, id: int, state: Literal["kept", "rolled_back"]) -
 
 
 def require_no_interrupted_plan(store: Store) -> None:
-    """A plan that another process left half done must be rolled back first."""
+    """Raise JournalError if another process left an all-or-nothing plan unfinished. It must be rolled back first."""
     row = store.row(f"SELECT id, request_id {_INTERRUPTED}", (store.fence,))
     if row is not None:
         raise JournalError(
@@ -103,7 +106,7 @@ def current_quarantine(store: Store) -> Quarantine | None:
 
 
 def begin_quarantine(store: Store, reason: str, expected: str, found: str) -> None:
-    """A second reason does not replace the first: that is the one to look into."""
+    """Begin a quarantine. During a quarantine, keep the first reason, because the later problems follow from it."""
     with store.transaction("quarantine"):
         if current_quarantine(store) is None:
             sql = "INSERT INTO quarantines VALUES (NULL, ?, ?, ?, ?, NULL)"
@@ -122,29 +125,35 @@ def require_no_quarantine(store: Store) -> None:
     quarantine = current_quarantine(store)
     if quarantine is not None:
         raise EnvironmentUnfit(
-            f"the workspace is in quarantine since {quarantine.timestamp}: {quarantine.reason}"
-            f" (the journal says {quarantine.expected}, found was {quarantine.found})",
+            f"the workspace has been in quarantine since {quarantine.timestamp}: {quarantine.reason}"
+            f" (the journal expects {quarantine.expected}, the scene has {quarantine.found})",
             cure="Run `blendwright recover` to see the ways out.",
             details={"reason": quarantine.reason, "expected": quarantine.expected, "found": quarantine.found},
         )
 
 
 class RecoveryReader:
-    """Reads what an ended or failing process left open."""
+    """A reader of the states that an ended or failing process left open."""
 
     def __init__(self, store: Store, checkpoints: CheckpointReader, cleaned: tuple[str, ...] = ()) -> None:
-        """`cleaned` names the unfinished files that were removed when the journal was opened."""
+        """Take the names of the partial files that the opening of the journal removed as `cleaned`."""
         self._store = store
         self._checkpoints = checkpoints
         self._cleaned = cleaned
 
     def info(self) -> RecoveryInfo:
-        """Return everything at once. Raises JournalError where no way leads to HEAD; the parts can be read even then."""
+        """Return all parts at once.
+
+        Raise JournalError when no route leads to HEAD; the single parts remain readable then.
+        """
         with self._store.snapshot():
             head = head_commit(self._store)
+            route = None
+            if head is not None:
+                route = self._checkpoints.route(head.number)
             return RecoveryInfo(
                 head=head,
-                route=None if head is None else self._checkpoints.route(head.number),
+                route=route,
                 indeterminate=indeterminate_intents(self._store),
                 boundary=open_boundary(self._store),
                 quarantine=current_quarantine(self._store),
@@ -152,23 +161,23 @@ class RecoveryReader:
             )
 
     def quarantine(self) -> Quarantine | None:
-        """Return why nothing may be written; None where the workspace is not in quarantine."""
+        """Return the current quarantine, or None."""
         with self._store.snapshot():
             return current_quarantine(self._store)
 
     def indeterminate(self) -> tuple[Intent, ...]:
-        """Return the announced effects of which nobody knows whether they happened."""
+        """Return the announced effects that may or may not have happened."""
         with self._store.snapshot():
             return indeterminate_intents(self._store)
 
     def open_boundary(self) -> OpenBoundary | None:
-        """Return the plan that is kept whole or not at all and has not ended."""
+        """Return the all-or-nothing plan that has not ended, or None."""
         with self._store.snapshot():
             return open_boundary(self._store)
 
 
 class RecoveryWriter(RecoveryReader):
-    """Opens and ends intents, boundaries and quarantines."""
+    """A writer that opens and ends intents, boundaries and quarantines."""
 
     def __init__(
         self,
@@ -184,26 +193,29 @@ class RecoveryWriter(RecoveryReader):
         self._observe = observe
 
     def begin_intent(self, intent: NewIntent) -> int:
-        """Announce an effect outside the scene. Returns the intent's id, which the outcome settles."""
+        """Announce an effect outside the scene, and return the intent's id, which the outcome settles."""
         self.refuse_in_quarantine()
         return begin_intent(self._store, intent)
 
     def resolve_intent(self, id: int, note: str) -> None:
-        """Record what a person has found out about an indeterminate effect."""
+        """Record the outcome that a person found for an indeterminate effect."""
         resolve_intent(self._store, id, note)
 
     def begin_boundary(self, request_id: str) -> int:
-        """Begin a plan that is kept whole or not at all. End it by `Journal.commit(…, keeps=id)` or `Journal.roll_back`."""
+        """Begin an all-or-nothing plan, and return the boundary's id.
+
+        End it with `Journal.commit(…, keeps=id)` or `Journal.roll_back`.
+        """
         self.refuse_in_quarantine()
         return begin_boundary(self._store, request_id)
 
     def begin_quarantine(self, reason: str, *, expected: str, found: str) -> None:
-        """Refuse every later write, because the scene is not what the journal says."""
+        """Refuse every later write, because the scene differs from the journal."""
         begin_quarantine(self._store, reason, expected, found)
         self._observe(events.Quarantined(reason, expected, found))
 
     def end_quarantine(self, how: str) -> None:
-        """Allow writes again. Raises JournalError where the workspace is not in quarantine."""
+        """Allow writes again. Raise JournalError when the workspace is not in quarantine."""
         end_quarantine(self._store, how)
         self._observe(events.QuarantineEnded(how))
 

@@ -1,4 +1,4 @@
-"""Rows of journal.db as frozen values."""
+"""Conversions from rows of journal.db to frozen values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blendwright.values.errors import JournalError
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
-# The columns are the fields, in their order.
+# The columns of each query are the fields of its value, in the same order.
 COMMIT = ", ".join(Commit._fields)
 DONE = ", ".join(MatchedCommit._fields)
 READING = ", ".join(Reading._fields)
@@ -57,9 +57,10 @@ def checkpoint_of(row: tuple[Any, ...], directory: Path) -> Checkpoint:
 
 
 def file_name(sha256: str) -> str:
-    """Content-addressed: the name says what must be in the file. Raises JournalError for what is no hash: it could lead anywhere."""
+    """Return the file name of a checkpoint with this content.
+
+    Raise JournalError for anything but a hash, which could be any path.
+    """
     if not _SHA256.fullmatch(sha256):
-        raise JournalError(
-            f"journal.db names a checkpoint that no checkpoint is called: '{sha256[:80]}'", cure=TAMPERED
-        )
+        raise JournalError(f"journal.db names a checkpoint with an invalid name: '{sha256[:80]}'", cure=TAMPERED)
     return f"{sha256}.blend"

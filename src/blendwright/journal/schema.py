@@ -1,8 +1,8 @@
-"""The tables of journal.db, version by version.
+"""The tables of journal.db, by schema version.
 
-History (commits, lines, moves of HEAD and of branches, merges, audit, readings, rollbacks, attempts of planners, programs) is
-append-only, and the database itself refuses to change it. Only what describes the present may change: checkpoints, tags, states of
-intents, boundaries, approvals and quarantine, and the one row of `state`.
+The history is append-only, and triggers refuse to change it: commits, lines, moves of HEAD, branch events, merges,
+audit, readings, rollbacks, planner attempts and programs. Only tables about the present may change: checkpoints,
+tags, states of intents, boundaries, approvals and quarantine, and the single row of `state`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable
 
 VERSION = 5
-# "BWjl": says whose file this is to tools that read the header of a SQLite file.
+# "BWjl": identifies the file to tools that read the header of a SQLite file.
 APPLICATION_ID = 0x42576A6C
 
 _TABLES = """
@@ -73,7 +73,7 @@ CREATE TABLE readings (
 );
 CREATE INDEX readings_by_name ON readings (request_id, operation_id);
 
--- HEAD is where the last move leads; there is no second place that says so.
+-- HEAD is the target of the last move; no other row repeats it.
 CREATE TABLE head_moves (
     id INTEGER PRIMARY KEY,
     kind TEXT NOT NULL CHECK (kind IN ('commit', 'checkout', 'undo', 'redo', 'rollback')),
@@ -88,7 +88,7 @@ CREATE TABLE rolled_back (
     move INTEGER NOT NULL REFERENCES head_moves (id)
 );
 
--- The record is stored as the very bytes that were hashed.
+-- The record has exactly the bytes of which `hash` is the hash.
 CREATE TABLE audit (
     sequence INTEGER PRIMARY KEY,
     hash TEXT NOT NULL,
@@ -146,9 +146,9 @@ CREATE TABLE quarantines (
 CREATE UNIQUE INDEX one_quarantine ON quarantines ((ended IS NULL)) WHERE ended IS NULL;
 """
 
-# Since version 2: what a session was held to, and the approvals that people gave.
+# Since version 2: the contracts of sessions, and the approvals by people.
 _SESSIONS = """
--- The contract of a session, without what differs from session to session; equal ones are kept once.
+-- The contract of a session, without the fields that differ from session to session. Equal contracts share one row.
 CREATE TABLE contracts (
     fingerprint TEXT PRIMARY KEY,
     contract TEXT NOT NULL
@@ -161,7 +161,7 @@ CREATE TABLE sessions (
     timestamp TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- Times are seconds since the epoch: whether one is over is for the database to say.
+-- Times are seconds since the epoch, so that a query can compare them.
 CREATE TABLE approvals (
     id TEXT PRIMARY KEY,
     operation_hash TEXT NOT NULL,
@@ -174,7 +174,7 @@ CREATE TABLE approvals (
 CREATE INDEX approvals_by_operation ON approvals (operation_hash);
 """
 
-# Since version 3: what planners were asked and what came of it.
+# Since version 3: the requests to planners and their results.
 _ATTEMPTS = """
 CREATE TABLE attempts (
     id INTEGER PRIMARY KEY,
@@ -192,7 +192,7 @@ CREATE TABLE attempts (
 CREATE INDEX attempts_by_request ON attempts (request_id);
 """
 
-# Since version 4: the programs that plans come from.
+# Since version 4: the programs that produced plans.
 _PROGRAMS = """
 CREATE TABLE programs (
     id INTEGER PRIMARY KEY,
@@ -207,9 +207,9 @@ CREATE TABLE programs (
 CREATE UNIQUE INDEX programs_by_request ON programs (request_id, hash);
 """
 
-# Since version 5: branches, and which commits of one were run again on another line.
+# Since version 5: branches and merges.
 _BRANCHES = """
--- Where each branch was left last; the one that was entered and not left is where HEAD is.
+-- The latest row of a branch has its commit. A branch that was entered and not left is at HEAD.
 CREATE TABLE branch_moves (
     id INTEGER PRIMARY KEY,
     branch TEXT NOT NULL,
@@ -220,7 +220,7 @@ CREATE TABLE branch_moves (
 );
 CREATE INDEX moves_of_branch ON branch_moves (branch, id);
 
--- Written before the first commit of the merge: `request_id` is theirs. What was taken is in their operation ids.
+-- Written before the first commit of the merge, with its `request_id`. The operation ids of these commits name the merged commits.
 CREATE TABLE merges (
     request_id TEXT PRIMARY KEY,
     source TEXT NOT NULL,
@@ -232,7 +232,7 @@ CREATE TABLE merges (
 ) WITHOUT ROWID;
 """
 
-# A new journal, and one of a version without branches, is on the branch main.
+# A new journal starts on the branch main, and so does a journal of a version without branches.
 ENTER_MAIN = "".join(
     f"""
 INSERT INTO branch_moves (branch, kind, number, fence, timestamp) VALUES (
@@ -271,7 +271,7 @@ END;
     )
 
 
-# What makes a journal of a version one of the next.
+# The statements that upgrade a journal from a version to the next.
 UPGRADES: dict[int, str] = {
     1: _SESSIONS + _guards(("contracts", "sessions")),
     2: _ATTEMPTS + _guards(("attempts",)),
@@ -279,7 +279,7 @@ UPGRADES: dict[int, str] = {
     4: _BRANCHES + ENTER_MAIN + _guards(("branch_moves", "merges")),
 }
 
-# The oldest version that can be opened still.
+# The oldest version that this program can open.
 OLDEST = min(UPGRADES)
 
 _HEADER = f"PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {VERSION};\n"
@@ -287,5 +287,8 @@ CREATE = f"{_TABLES}{_SESSIONS}{_ATTEMPTS}{_PROGRAMS}{_BRANCHES}{_guards(APPEND_
 
 
 def genesis(workspace: str) -> str:
-    """What the first record names as the one before it: no chain fits another workspace."""
+    """Return the hash that the first record names as its predecessor.
+
+    It depends on the workspace, so no chain fits another workspace.
+    """
     return hashlib.sha256(f"blendwright.audit.v1:{workspace}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Counts what a journal holds, for those who watch it. Reads only."""
+"""Counts of the rows in a journal, for monitoring."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from blendwright.journal.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """`openings` is how often the journal was opened for writing, `requests` how many asked for something."""
+    """Counts of the rows in a journal.
+
+    `openings` counts openings for writing. `requests` counts distinct request ids in the audit.
+    """
 
     commits: Mapping[str, int]
     moves: Mapping[str, int]

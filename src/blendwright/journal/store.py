@@ -1,7 +1,7 @@
-"""One connection to journal.db and the only way to write through it: a transaction that checks the fencing number.
+"""A connection to journal.db. All writes go through its transactions, which check the fencing number.
 
-What SQLite and the disk refuse is raised in words that a person can act on. Knows nothing of commits or audit.
-WAL with synchronous=FULL: a transaction that has returned survives a crash and a power cut.
+The module translates refusals of SQLite and the disk into messages with a fix. It knows neither commits nor audit
+records. With WAL and synchronous=FULL, a finished transaction survives a crash and a power cut.
 """
 
 from __future__ import annotations
@@ -24,19 +24,21 @@ from blendwright.util import crash_points
 from blendwright.values.errors import EnvironmentUnfit, JournalError
 
 FILE = DATABASE
+# The time that SQLite waits for a lock of another connection, in milliseconds.
 BUSY_MS = 5000
+# The error numbers for a full disk, an exhausted quota and a file that is too large.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-_NO_SPACE = "Free some space on the disk of the workspace, then run the command again: it goes on from the last commit."
+_NO_SPACE = "Free some space on the disk of the workspace, then run the command again: it resumes from the last commit."
 _NO_ACCESS = "Check the disk of the workspace and the permissions in it, then run the command again."
 _DAMAGED = "Restore journal.db from a backup, or start a new workspace from a checkpoint: blendwright new --scene FILE."
-TAMPERED = f"See what was edited by `blendwright audit verify`, and restore {FILE} from a backup."
+TAMPERED = f"Run `blendwright audit verify` to see what was edited, and restore {FILE} from a backup."
 
 Row = tuple[Any, ...]
 
 
 class Store:
-    """An open journal.db. `fence` is 0 for those who only read."""
+    """An open journal.db. `fence` is the fencing number of the writer, and 0 for readers."""
 
     def __init__(
         self,
@@ -47,8 +49,11 @@ class Store:
         vfs: str | None = None,
         before_create: Callable[[Path], None] = lambda directory: None,
     ) -> None:
-        """`before_create` may object to beginning a journal in the directory. What is not `durable` survives the end of the process,
-        and not that of the machine: nothing waits for the disk."""
+        """Open or create the database. `before_create` may raise before a new journal is created in the directory.
+
+        Without `durable`, no write waits for the disk: the journal survives the end of the process but not the end of
+        the machine.
+        """
         self.directory = directory
         self.durable = durable
         self._before_create = before_create
@@ -58,17 +63,16 @@ class Store:
         with translate_errors(f"opening {self.path}"):
             if writable:
                 make_private_file(self.path)
-            if writable:
                 flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
             else:
                 flags = apsw.SQLITE_OPEN_READONLY
-            # The stubs of apsw leave parts unknown; what comes out of it is typed by the methods below.
+            # The type stubs of apsw leave parts unknown. The methods below add the types.
             self._connection: Any = apsw.Connection(str(self.path), flags, vfs)
         try:
             with translate_errors(f"opening {self.path}"):
                 self._prepare(writable)
         except BaseException:
-            # On a full disk closing fails as well; the reason is what happened first.
+            # On a full disk, closing fails as well. The first error is the one to report.
             with contextlib.suppress(apsw.Error, OSError):
                 self._connection.close()
             raise
@@ -83,21 +87,24 @@ class Store:
                     f"{self.path}: this file system cannot hold a write-ahead log",
                     cure="Put the workspace on a local disk.",
                 )
-            connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'OFF'}")
+            synchronous = "OFF"
+            if self.durable:
+                synchronous = "FULL"
+            connection.execute(f"PRAGMA synchronous = {synchronous}")
         version = connection.execute("PRAGMA user_version").get
         if version == 0:
             self._before_create(self.directory)
         if version == 0 and writable:
             self._create()
         elif version == 0:
-            # Its file is there before what is in it; or whoever made it ended in between.
+            # Another process has created the file but not yet its tables, or died in between.
             raise EnvironmentUnfit(
-                f"{self.directory} is not a workspace yet: its journal has not been begun",
-                cure="Wait until it is made, or start one: blendwright new.",
+                f"{self.directory} is not a workspace yet: its journal has no tables",
+                cure="Wait until it is created, or create a workspace: blendwright new.",
             )
         elif not schema.OLDEST <= version <= schema.VERSION:
             raise EnvironmentUnfit(
-                f"{self.path} has schema version {version}, this program knows {schema.OLDEST} to {schema.VERSION}",
+                f"{self.path} has schema version {version}, but this program supports versions {schema.OLDEST} to {schema.VERSION}",
                 cure="Use the version of blendwright that wrote it, or a newer one.",
                 details={"version": version, "known": [schema.OLDEST, schema.VERSION]},
             )
@@ -106,7 +113,7 @@ class Store:
 
     def _create(self) -> None:
         with self.transaction("create", checked=False):
-            # Another process may have been first while this one waited for the transaction.
+            # Another process may have created the tables while this one waited for the transaction.
             if self.one("PRAGMA user_version")[0] == 0:
                 self._connection.execute(schema.CREATE)
                 workspace = uuid.uuid4().hex
@@ -118,7 +125,7 @@ class Store:
             sync_directory(self.directory)
 
     def _upgrade(self, writable: bool) -> None:
-        """A journal of an older version becomes one of this, in one transaction. Who only reads upgrades a copy in memory."""
+        """Upgrade a journal of an older version in one transaction. A reader upgrades a copy in memory."""
         if not writable:
             copy: Any = apsw.Connection(":memory:")
             with copy.backup("main", self._connection, "main") as backup:
@@ -126,14 +133,14 @@ class Store:
             self._connection.close()
             self._connection = copy
         with self.transaction("upgrade", checked=False):
-            # Another process may have been first while this one waited for the transaction.
+            # Another process may have upgraded the journal while this one waited for the transaction.
             for version in range(self.one("PRAGMA user_version")[0], schema.VERSION):
                 self._connection.execute(schema.UPGRADES[version])
                 self._connection.execute(f"PRAGMA user_version = {version + 1}")
 
     @property
     def identity(self) -> str:
-        """The name that the workspace was given when it was begun."""
+        """The id that the workspace got when it was created."""
         return self.one("SELECT workspace FROM state")[0]
 
     # ------------------------------------------------------------------ reading
@@ -145,7 +152,7 @@ class Store:
         return self._connection.execute(sql, bindings).fetchone()
 
     def one(self, sql: str, bindings: tuple[Any, ...] = ()) -> Row:
-        """The one row that must be there."""
+        """Return the only row of a query. Raise JournalError when the row is missing."""
         row = self.row(sql, bindings)
         if row is None:
             raise JournalError(f"journal.db lacks a row that it must have: {sql}")
@@ -153,7 +160,7 @@ class Store:
 
     @contextlib.contextmanager
     def snapshot(self) -> Generator[None]:
-        """Several reads of one state, whatever another process writes meanwhile."""
+        """Give several reads one consistent state, even if another process writes in between."""
         with translate_errors(f"reading {self.path}"):
             if self._connection.in_transaction:
                 yield
@@ -167,12 +174,12 @@ class Store:
     # ------------------------------------------------------------------ writing, inside a transaction
 
     def change(self, sql: str, bindings: tuple[Any, ...] = ()) -> int:
-        """Returns how many rows it met."""
+        """Run a statement and return the number of changed rows."""
         self._connection.execute(sql, bindings)
         return self._connection.changes()
 
     def insert(self, sql: str, bindings: tuple[Any, ...]) -> int:
-        """Returns the id of the new row."""
+        """Insert a row and return its id."""
         self._connection.execute(sql, bindings)
         return self._connection.last_insert_rowid()
 
@@ -183,9 +190,9 @@ class Store:
 
     @contextlib.contextmanager
     def transaction(self, name: str, *, checked: bool = True) -> Generator[None]:
-        """All of it or nothing; durable when it has returned. `name` is that of its crash points."""
+        """Run one atomic transaction, which is durable after the block. `name` is the prefix of its crash points."""
         if self._broken is not None:
-            raise JournalError(self._broken, cure="Open the workspace again: it continues from what is committed.")
+            raise JournalError(self._broken, cure="Open the workspace again: it resumes from the last commit.")
         with translate_errors(f"writing {self.path}"):
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -196,15 +203,18 @@ class Store:
                 crash_points.reach(f"{name}.before_commit")
                 self._connection.execute("COMMIT")
             except BaseException as error:
-                # A failed sync may or may not have reached the disk: only opening it again tells.
+                # A failed sync may or may not have reached the disk. Only opening the journal again shows which.
                 if isinstance(error, apsw.FullError | apsw.IOError | OSError):
-                    self.give_up("the disk refused an earlier write, so what it holds is not known")
+                    self.give_up("the disk refused an earlier write, so the content of the journal is uncertain")
                 self._undo()
                 raise
         crash_points.reach(f"{name}.after_commit")
 
     def give_up(self, reason: str) -> None:
-        """Refuse every further transaction: whether it would stand is for the next one who opens the journal to find out."""
+        """Refuse every further transaction, because its outcome would be uncertain.
+
+        The next opening of the journal finds it out.
+        """
         self._broken = self._broken or reason
 
     def _check_fence(self) -> None:
@@ -218,12 +228,15 @@ class Store:
 
     def _undo(self) -> None:
         if self._connection.in_transaction:
-            # SQLite has rolled back by itself where this fails; the failure that led here is the one to tell.
+            # If this fails, SQLite has rolled back automatically. Report the earlier failure.
             with contextlib.suppress(apsw.Error):
                 self._connection.execute("ROLLBACK")
 
     def release_memory(self) -> None:
-        """Give up the pages that are kept to be quick, 2 MB at most: whoever reads them next finds them in the system's cache."""
+        """Drop the page cache of the connection, at most 2 MB.
+
+        The cache of the operating system still serves these pages.
+        """
         with translate_errors(f"reading {self.path}"):
             self._connection.execute("PRAGMA shrink_memory")
 
@@ -233,7 +246,7 @@ class Store:
 
 
 def sync_directory(directory: Path) -> None:
-    """Make names in a directory durable: a synced file can still lose its name."""
+    """Make file names in a directory durable: after a power cut, a synced file can still lose its name."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -243,9 +256,11 @@ def sync_directory(directory: Path) -> None:
 
 @contextlib.contextmanager
 def translate_errors(doing: str, *, file: str = FILE, if_damaged: str = _DAMAGED) -> Generator[None]:
-    """Whatever the disk or the database raises inside leaves as EnvironmentUnfit or JournalError, with the cause behind it.
+    """Translate errors of the disk and the database inside the block to EnvironmentUnfit or JournalError, with the
+    cause attached.
 
-    `file` is the database that is meant, and `if_damaged` the cure where it is no longer one."""
+    `doing` describes the action, `file` names the database, and `if_damaged` is the fix for a damaged one.
+    """
     try:
         yield
     except (apsw.Error, OSError) as error:
@@ -273,32 +288,36 @@ def _explanation(
 
 
 def utc_now() -> str:
-    """The time as the journal writes it: UTC, RFC 3339 with microseconds, which sorts as text."""
+    """Return the current time as the journal stores it: UTC, RFC 3339 with microseconds, which sorts as text."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def from_json(what: str, text: str) -> Any:
-    """What `as_json` wrote. Raises JournalError for anything else: the database itself lets nobody change what it holds."""
+def from_json(owner: str, text: str) -> Any:
+    """Return the value that `as_json` wrote.
+
+    Raise JournalError for any other text, which only an edit of the file can cause.
+    """
     try:
         return orjson.loads(text)
     except (ValueError, TypeError) as error:
-        raise JournalError(f"{what} in {FILE} cannot be read: somebody has edited it", cure=TAMPERED) from error
+        raise JournalError(f"{owner} in {FILE} cannot be read: the file was edited", cure=TAMPERED) from error
 
 
-def object_in(what: str, text: str) -> dict[str, Any]:
-    """The same, where it must be an object."""
-    found = from_json(what, text)
-    if not isinstance(found, dict):
-        raise JournalError(f"{what} in {FILE} is not what was written: somebody has edited it", cure=TAMPERED)
-    return cast("dict[str, Any]", found)
+def object_in(owner: str, text: str) -> dict[str, Any]:
+    """Return the JSON object that `as_json` wrote. Raise JournalError for any other value."""
+    value = from_json(owner, text)
+    if not isinstance(value, dict):
+        raise JournalError(f"{owner} in {FILE} must be a JSON object: the file was edited", cure=TAMPERED)
+    return cast("dict[str, Any]", value)
 
 
-def as_json(what: str, value: Mapping[str, Any]) -> str:
-    """Sorted, but not RFC 8785: that form writes 1.0 as 1, and a redo must get the very value that the first run got.
+def as_json(owner: str, value: Mapping[str, Any]) -> str:
+    """Return JSON with sorted keys. It differs from RFC 8785, which writes 1.0 as 1: a redo must get exactly the
+    value of the first run.
 
-    Integers beyond 64 bits are refused, because they would not come back as they were.
+    Raise JournalError for integers beyond 64 bits, because they would not read back unchanged.
     """
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError as error:
-        raise JournalError(f"{what} cannot be written as JSON: {error}") from error
+        raise JournalError(f"{owner} cannot be written as JSON: {error}") from error

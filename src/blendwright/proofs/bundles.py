@@ -1,7 +1,9 @@
-"""Proof bundles: a journal in one signed file, which is checked elsewhere without the workspace and without Blender.
+"""Proof bundles: a journal in one signed file, which can be verified elsewhere without the workspace and without
+Blender.
 
-The file is lines of JSON: what the journal holds (`journal/audit/proof_lines.py`), then the digests of those lines, a thousand in a
-line, then the signature over everything before it. So an edit is found by the signature, and its line by the digests and by the chain.
+The file has lines of JSON: the content of the journal (`journal/audit/proof_lines.py`), the digests of these lines, a
+thousand per line, and the signature of everything before it. The signature reveals an edit; the digests and the chain
+show its line.
 """
 
 from __future__ import annotations
@@ -28,9 +30,12 @@ from blendwright.workspace.policy_files import load_policy
 from blendwright.workspace.reading import read_journal
 from blendwright.workspace.settings import heads_directory
 
-# Of each line the beginning of its sha256: it says where, and the signature says whether.
+# The number of hexadecimal digits per digest, and the number of digests per line. Digests only locate an edit, so a part of the
+# SHA-256 is enough: the signature proves the content.
 DIGEST, PER_LINE = 16, 1000
+# The maximum length of a line in bytes.
 LONGEST_LINE = 64 << 20
+# The number of problems that a report lists.
 MOST_PROBLEMS = 50
 SIGNED = f"{FORMAT}\n".encode()
 _HEX_KEY = re.compile("[0-9a-f]{64}")
@@ -51,9 +56,13 @@ class WrittenBundle:
 
 @dataclass(frozen=True, slots=True)
 class BundleReport:
-    """`problems` begin with the line that they are about. `trusted` says whether the key is one of those that were named, None where
-    none was: then nobody has vouched for it. `not_covered` is how many commits and readings cannot be held against their records, since
-    values are hidden in them or an older program wrote them; the signature covers them all the same."""
+    """The verification of a bundle. `problems` begin with the number of their line. `trusted` says whether the key is
+    a trusted one.
+
+    `trusted` is None if the caller named no key. `not_covered` counts the commits and readings that cannot be checked
+    against their records, because values are hidden or an older version wrote the records. The signature covers them
+    nevertheless.
+    """
 
     head: AuditHead
     records: int
@@ -78,52 +87,56 @@ class BundleReport:
 def write_bundle(
     workspace: str | Path, file: Path, *, scenes: bool = False, overwrite: bool = False, key: SigningKey | None = None
 ) -> WrittenBundle:
-    """Sign what the journal holds at this moment, with the user's key; `scenes` puts the saved scenes in too.
+    """Write the current content of the journal to a signed bundle, with the user's key. `scenes` adds the saved
+    scenes.
 
-    Raises Refusal where there is no key, the file is there, or the audit chain does not hold; EnvironmentUnfit where it cannot be
-    written."""
+    Raise Refusal when the key is missing, the file exists, or the audit chain is broken, and EnvironmentUnfit when
+    the file cannot be written.
+    """
     key = key or signing_key()
     if file.exists() and not overwrite:
-        raise Refusal.of(Fault.SCENE_CONFLICT, f"{file} is there already", "Name another file, or give --overwrite.")
+        raise Refusal.of(Fault.SCENE_CONFLICT, f"{file} exists already", "Name another file, or give --overwrite.")
     policy = load_policy(Path(workspace).resolve()).policy
-    with read_journal(workspace) as journal, tempfile.TemporaryFile() as made:
+    with read_journal(workspace) as journal, tempfile.TemporaryFile() as output:
         report = journal.audit.verify(heads_outside=heads_directory(policy))
         if not report.ok:
-            cure = "See what is wrong: blendwright audit verify"
-            raise Refusal.of(Fault.VERIFICATION_FAILED, f"the audit chain does not hold: {report.problems[0]}", cure)
+            fix = "List the problems: blendwright audit verify"
+            raise Refusal.of(Fault.VERIFICATION_FAILED, f"the audit chain is broken: {report.problems[0]}", fix)
         lines = journal.audit.proof_lines(key=key.public, hidden=policy.audit.redact, with_scenes=scenes)
         try:
-            _write(made, lines, key)
-            size = made.tell()
-            made.seek(0)
+            _write(output, lines, key)
+            size = output.tell()
+            output.seek(0)
             with open_directory(file.parent.resolve(), make=0o777) as directory:
-                write_whole(directory, file.name, made)
+                write_whole(directory, file.name, output)
         except OSError as error:
-            raise EnvironmentUnfit(f"{file} cannot be written: {error.strerror}", cure="Name another place.") from error
+            raise EnvironmentUnfit(f"{file} cannot be written: {error.strerror}", cure="Name another path.") from error
     return WrittenBundle(file, size, report.head, key.fingerprint)
 
 
-def _write(made: BinaryIO, lines: Iterator[bytes], key: SigningKey) -> None:
-    whole = hashlib.sha256()
+def _write(output: BinaryIO, lines: Iterator[bytes], key: SigningKey) -> None:
+    content_hash = hashlib.sha256()
     digests: list[str] = []
 
     def put(line: bytes) -> None:
-        whole.update(line + b"\n")
-        made.write(line + b"\n")
+        content_hash.update(line + b"\n")
+        output.write(line + b"\n")
 
     for line in lines:
         digests.append(line_digest(line))
         put(line)
     for at in range(0, len(digests), PER_LINE):
         put(as_json("the digests", {"digests": "".join(digests[at : at + PER_LINE])}).encode())
-    signature = key.private.sign(SIGNED + whole.digest()).hex()
-    made.write(as_json("the signature", {"signature": signature}).encode() + b"\n")
+    signature = key.private.sign(SIGNED + content_hash.digest()).hex()
+    output.write(as_json("the signature", {"signature": signature}).encode() + b"\n")
 
 
 def verify_bundle(file: Path, *, keys: Sequence[str] = ()) -> BundleReport:
-    """Check a bundle by itself. `keys` are fingerprints, or public keys, of those who are trusted to sign it.
+    """Verify a bundle without its workspace. `keys` are fingerprints or public keys of trusted signers.
 
-    Raises EnvironmentUnfit where there is no such file. Nothing that is in it is run, and no more of it is held than its hashes."""
+    Raise EnvironmentUnfit when the file cannot be read. Verification runs nothing from the bundle and keeps only its
+    hashes in memory.
+    """
     trusted = {_fingerprint(key) for key in keys}
     try:
         with file.open("rb") as opened:
@@ -133,31 +146,34 @@ def verify_bundle(file: Path, *, keys: Sequence[str] = ()) -> BundleReport:
 
 
 def _fingerprint(key: str) -> str:
-    """A public key and its fingerprint are equally long: a key is known by either."""
+    """Return a key or fingerprint in canonical form, after checking its format.
+
+    Both have the same length, and either identifies a key.
+    """
     text = key.strip().lower()
     if len(text) != 64 or not set(text) <= set("0123456789abcdef"):
-        cure = "Give the fingerprint that `blendwright audit key` printed where the bundle was made."
-        raise Refusal.of(Fault.ARGS_INVALID, f"'{key[:80]}' is no fingerprint of a key", cure)
+        fix = "Give the fingerprint that `blendwright audit key` prints on the machine of the signer."
+        raise Refusal.of(Fault.ARGS_INVALID, f"'{key[:80]}' is not a fingerprint of a key", fix)
     return text
 
 
 class _Reader:
-    """One pass over the lines."""
+    """A verifier that reads the lines of a bundle once."""
 
     def __init__(self, opened: BinaryIO) -> None:
         self._opened = opened
         self._check = ProofCheck()
         self._problems: list[str] = []
         self._digests: list[str] = []
-        self._listed = 0
-        self._whole = hashlib.sha256()
+        self._digest_count = 0
+        self._content_hash = hashlib.sha256()
 
     def report(self, trusted: set[str]) -> BundleReport:
         signature = self._read()
         for problem in self._check.end():
             self._note(0, problem)
-        if self._listed != len(self._digests):
-            self._note(0, f"there are {len(self._digests)} lines, and digests of {self._listed}")
+        if self._digest_count != len(self._digests):
+            self._note(0, f"the bundle has {len(self._digests)} lines, but digests of {self._digest_count}")
         if self._check.header is None:
             key = None
         else:
@@ -167,17 +183,17 @@ class _Reader:
         else:
             fingerprint = None
         if signature is None:
-            self._note(0, "it has no signature at its end: it was cut off")
+            self._note(0, "the bundle has no signature at its end: it was cut off")
         elif key is None or fingerprint is None:
-            self._note(0, "the key that it names is no key: nobody has signed it")
-        elif not _is_signed(key, signature, self._whole.digest()):
-            self._note(0, "the signature is not that of this content by this key: something in it was changed")
+            self._note(0, "the header does not name a valid key, so no signature can be checked")
+        elif not _is_signed(key, signature, self._content_hash.digest()):
+            self._note(0, "the signature does not match the content and the key: the bundle was changed")
         if not trusted:
             is_trusted = None
         else:
             is_trusted = bool({fingerprint, key} & trusted)
         if is_trusted is False:
-            self._note(0, f"it is signed by another key than was named: {fingerprint}")
+            self._note(0, f"the bundle is signed by a key that is not trusted: {fingerprint}")
         counts = self._check.counts
         return BundleReport(
             self._check.head,
@@ -190,43 +206,46 @@ class _Reader:
         )
 
     def _read(self) -> str | None:
-        """The signature, where the last line is one."""
+        """Read all lines, and return the signature, or None if the bundle has none."""
         number = 0
         while line := self._opened.readline(LONGEST_LINE + 1):
             number += 1
             if number > MOST_LINES + MOST_LINES // PER_LINE + 2 or len(line) > LONGEST_LINE:
-                self._note(number, "the bundle is larger than any that is made")
+                self._note(number, "the bundle is larger than any that Blendwright writes")
                 return None
             text = line[:-1]
             if not line.endswith(b"\n"):
-                self._note(number, "it is cut off")
+                self._note(number, "the line is cut off")
                 return None
-            found = _last_part(text)
-            if found is None:
+            ending = _last_part(text)
+            if ending is None:
                 self._digests.append(line_digest(text))
                 for problem in self._check.take(text):
                     self._note(number, problem)
-            elif found[0] == "signature":
+            elif ending[0] == "signature":
                 if self._opened.read(1):
-                    self._note(number + 1, "there is something behind the signature")
-                return found[1]
+                    self._note(number + 1, "there is content after the signature")
+                return ending[1]
             else:
-                self._compare(found[1])
-            self._whole.update(line)
+                self._compare(ending[1])
+            self._content_hash.update(line)
             if len(self._problems) > MOST_PROBLEMS:
                 return None
         return None
 
-    def _compare(self, listed: str) -> None:
-        for at in range(0, len(listed), DIGEST):
-            place = self._listed
-            self._listed += 1
-            if place >= len(self._digests) or self._digests[place] != listed[at : at + DIGEST]:
-                self._note(place + 1, "the line is not the one that was signed")
+    def _compare(self, digests: str) -> None:
+        for at in range(0, len(digests), DIGEST):
+            index = self._digest_count
+            self._digest_count += 1
+            if index >= len(self._digests) or self._digests[index] != digests[at : at + DIGEST]:
+                self._note(index + 1, "the line differs from the signed one")
 
     def _note(self, line: int, problem: str) -> None:
-        if len(self._problems) <= MOST_PROBLEMS:
-            self._problems.append(f"line {line}: {problem}" if line else problem)
+        if len(self._problems) > MOST_PROBLEMS:
+            return
+        if line:
+            problem = f"line {line}: {problem}"
+        self._problems.append(problem)
 
 
 def line_digest(line: bytes) -> str:
@@ -234,15 +253,15 @@ def line_digest(line: bytes) -> str:
 
 
 def _last_part(text: bytes) -> tuple[str, str] | None:
-    """The name and the text of a line of digests or of the signature; None for any other."""
+    """Return name and content of a line of digests or of the signature, or None for any other line."""
     if not text.startswith((b'{"digests":"', b'{"signature":"')):
         return None
     try:
         ((name, content),) = orjson.loads(text).items()
     except (ValueError, AttributeError):
         return None
-    ours = isinstance(content, str) and as_json("a line", {name: content}).encode() == text
-    if ours:
+    is_canonical = isinstance(content, str) and as_json("a line", {name: content}).encode() == text
+    if is_canonical:
         return (name, content)
     return None
 
@@ -252,7 +271,7 @@ def _is_signed(key: str, signature: str, digest: bytes) -> bool:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     if not _HEX_SIGNATURE.fullmatch(signature):
-        return False  # the same one in other letters would be another file
+        return False  # uppercase digits would be a second file with the same signature
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), SIGNED + digest)
     except (InvalidSignature, ValueError):

@@ -1,4 +1,4 @@
-"""Registers the capability `proofs`."""
+"""Registration of the capability `proofs`."""
 
 from __future__ import annotations
 

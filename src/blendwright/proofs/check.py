@@ -1,5 +1,7 @@
-"""Checks the lines of a proof bundle against each other: the chain of audit records, commits and receipts against it, moves and checkpoints
-against the commits. Needs nothing but the lines, and holds no more of them than their hashes; signatures are not its business.
+"""A check of the lines of a proof bundle against each other, from the lines alone.
+
+It checks the chain of audit records, commits and receipts against the chain, and moves and checkpoints against the
+commits. It keeps only hashes of the lines in memory, and does not check signatures.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from blendwright.policy.redaction import HIDDEN
 from blendwright.records.audit import ACTS, AuditHead
 from blendwright.values.errors import JournalError
 
-# What one bundle may have: whoever made it may want to harm who checks it.
+# The number of lines of one bundle. The limit protects against bundles that are made to harm their verifier.
 MOST_LINES = 5_000_000
 ORDER = (*SECTIONS, "scene")
 # The fields of a record that its commit or reading repeats, under the names of both.
@@ -31,7 +33,7 @@ _REPEATED = {"request_id": "request_id", "operation_id": "operation_id", "tool":
 
 
 class _Record(NamedTuple):
-    """What of an audit record its commit or reading is compared with."""
+    """The fields of an audit record for the comparison with its commit or reading."""
 
     hash: str
     ends: tuple[Any, ...]
@@ -40,19 +42,19 @@ class _Record(NamedTuple):
 
 
 _NO_RECORD = _Record("", (), "", "")
-# A value that is hidden, as it is written.
+# The JSON text of a hidden value.
 _MARK = as_json("hidden", {"": HIDDEN})[4:-1]
 
 
 class ProofCheck:
-    """Takes the lines in their order; `header` is the first, None while there is none that can be read."""
+    """A check that takes the lines in order. `header` is None until the first readable header line."""
 
     def __init__(self) -> None:
         self.header: Mapping[str, Any] | None = None
         self.head = AuditHead(0, "")
         self.counts: Counter[str] = Counter()
         self.not_covered = 0
-        """How many commits and readings have records that do not say what is in them: older programs wrote those."""
+        """The number of commits and readings whose records have no hash of them, because an older version wrote the records."""
         self._records: dict[int, _Record] = {}
         self._owned: set[int] = set()
         self._history = HistoryCheck()
@@ -61,12 +63,12 @@ class ProofCheck:
         self._section = 0
 
     def take(self, text: bytes) -> Iterator[str]:
-        """What is wrong with one line, in sentences."""
+        """Yield the problems of one line as sentences."""
         try:
             value: Any = orjson.loads(text)
             ((name, content),) = cast("dict[str, dict[str, Any]]", value).items()
             if as_json("a line", value).encode() != text:
-                yield "it is not a line in canonical form"
+                yield "the line is not in canonical form"
                 return
             if self.header is None:
                 yield from self._begin(name, content)
@@ -75,38 +77,44 @@ class ProofCheck:
             yield from self._ordered(name)
             yield from _CHECKS[name](self, content)
         except (ValueError, TypeError, AttributeError, LookupError, JournalError):
-            yield "it is not a line of a bundle"
+            yield "the line does not belong in a bundle"
 
     def end(self) -> Iterator[str]:
-        """What is missing when there are no more lines."""
+        """Yield the problems that show only after the last line."""
         if self.header is None:
             return
         for name, count in self.header["counts"].items():
             if self.counts[name] != count:
-                yield f"the header says that there are {count} lines of the sort {name}, and there are {self.counts[name]}"
-        said = AuditHead(self.header["head"]["sequence"], self.header["head"]["hash"])
-        if self.head != said:
-            yield f"the chain ends with record {self.head.sequence}, and the header says {said.sequence}:{said.hash}"
+                yield f"the header promises {count} lines of the kind {name}, but the bundle has {self.counts[name]}"
+        expected_head = AuditHead(self.header["head"]["sequence"], self.header["head"]["hash"])
+        if self.head != expected_head:
+            yield f"the chain ends with record {self.head.sequence}, but the header names {expected_head.sequence}:{expected_head.hash}"
         for sequence, record in self._records.items():
             if record.status == "succeeded" and sequence not in self._owned:
-                yield f"record {sequence} reports a success of which there is no commit and no reading"
+                yield f"record {sequence} reports a success, but its commit or reading is missing"
         yield from self._history.end()
-        if [*self._history.entered] != [name for name in (self.header["branch"],) if name is not None]:
-            yield "the header names another branch than the moves of branches lead to"
-        for sha256, size in self._wanted.items() if self.header["scenes"] else ():
+        expected_branches = []
+        if self.header["branch"] is not None:
+            expected_branches = [self.header["branch"]]
+        if [*self._history.entered] != expected_branches:
+            yield "the header names another branch than the branch events lead to"
+        if not self.header["scenes"]:
+            return
+        for sha256, size in self._wanted.items():
             length, digest = self._scenes.get(sha256, (-1, None))
             if digest is None or length != size or digest.hexdigest() != sha256:
-                yield f"the scene {sha256} is not in it as a checkpoint names it"
+                yield f"the scene {sha256} is missing or differs from its checkpoint"
 
     def _begin(self, name: str, header: dict[str, Any]) -> Iterator[str]:
         if name != "header" or header["format"] != FORMAT:
-            yield f"it is not the header of a bundle of the form {FORMAT}"
+            yield f"the first line is not the header of a bundle in the format {FORMAT}"
             return
         counts: dict[str, int] = {str(sort): int(count) for sort, count in header["counts"].items()}
         if counts.keys() != SECTIONS.keys() or not 0 <= sum(counts.values()) <= MOST_LINES or min(counts.values()) < 0:
-            yield f"it says what no bundle has: at most {MOST_LINES} lines, of the sorts {', '.join(SECTIONS)}"
+            yield f"the header has impossible counts: a bundle has at most {MOST_LINES} lines, of the kinds {', '.join(SECTIONS)}"
             return
         self.head = AuditHead(0, genesis(str(header["workspace"])))
+        # Raise KeyError for a missing field.
         _ = (
             header["head"]["sequence"],
             header["head"]["hash"],
@@ -118,12 +126,12 @@ class ProofCheck:
         self.header = header
 
     def _ordered(self, name: str) -> Iterator[str]:
-        place = ORDER.index(name)
-        if place < self._section:
-            yield f"it is of the sort {name}, which is over"
-        self._section = max(self._section, place)
+        position = ORDER.index(name)
+        if position < self._section:
+            yield f"the line is of the kind {name}, whose section has ended"
+        self._section = max(self._section, position)
 
-    # ------------------------------------------------------------------ the sorts of lines
+    # ------------------------------------------------------------------ the kinds of lines
 
     def _audit(self, content: dict[str, Any]) -> Iterator[str]:
         record, hash = content["record"], content["hash"]
@@ -163,9 +171,9 @@ class ProofCheck:
         if entry_hash([content[name] for name in fields], args, text) == record.entry_hash:
             return
         if self.header is not None and self.header["hidden"] and _MARK in args + text:
-            self.not_covered += 1  # what is hidden cannot be hashed
+            self.not_covered += 1  # the hash of a row with hidden values cannot be computed
         else:
-            yield f"{owner} was edited: it is not what record {sequence} says that it is"
+            yield f"{owner} was edited: it does not have the content that record {sequence} proves"
 
     def _move(self, content: dict[str, Any]) -> Iterator[str]:
         yield from self._history.move(content["id"], content["kind"], content["from_commit"], content["to_commit"])
@@ -184,12 +192,12 @@ class ProofCheck:
         sha256 = content["sha256"]
         length, digest = self._scenes.get(sha256) or (0, hashlib.sha256())
         if sha256 not in self._wanted or content["offset"] != length:
-            yield f"it is no part of a scene that a checkpoint names: {sha256}"
+            yield f"the line belongs to a scene that no checkpoint names, or is out of order: {sha256}"
             return
         try:
             chunk = base64.b64decode(content["content"], validate=True)
         except binascii.Error:
-            yield "it is no part of a file"
+            yield "the line does not have valid Base64 content"
             return
         digest.update(chunk)
         self._scenes[sha256] = (length + len(chunk), digest)

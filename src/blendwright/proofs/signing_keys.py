@@ -1,4 +1,4 @@
-"""The key that proof bundles are signed with: Ed25519, one for each user, in a file that nobody else can read."""
+"""The key that signs proof bundles: Ed25519, one per user, in a file that only the user can read."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 FILE = "audit_key.pem"
-MAKE = "Make one: blendwright audit key"
+MAKE = "Create one: blendwright audit key"
 
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """`public` is the key in hexadecimal, which anybody may know; `fingerprint` is what people compare. `made`: it is new."""
+    """A signing key. `public` is the public key in hexadecimal, `fingerprint` is for comparison by people, `made`
+    means newly created.
+    """
 
     file: Path
     public: str
@@ -51,14 +53,17 @@ def fingerprint_of(public: str) -> str:
 
 
 def signing_key(*, create: bool = False) -> SigningKey:
-    """The user's key; where there is none, a new one if wanted, else Refusal. Raises EnvironmentUnfit where others can read it."""
+    """Return the user's key, or create it with `create`.
+
+    Raise Refusal when it does not exist, and EnvironmentUnfit if others can read it.
+    """
     file = user_file().with_name(FILE)
     if create and not file.exists():
-        with unfit_on_os_error(f"{file} cannot be made", "Check the permissions there."):
-            made = _make(file)
-        return SigningKey(file, _public(made), made, made=True)
+        with unfit_on_os_error(f"{file} cannot be created", "Check the permissions there."):
+            private = _make(file)
+        return SigningKey(file, _public(private), private, made=True)
     if not file.exists():
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, "there is no key to sign with", MAKE)
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, "there is no signing key", MAKE)
     return _read(file)
 
 
@@ -67,10 +72,10 @@ def _make(file: Path) -> Ed25519PrivateKey:
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    require_own_directory(file.parent, f"no key is kept in {file.parent}")
+    require_own_directory(file.parent, f"no key is stored in {file.parent}")
     key = Ed25519PrivateKey.generate()
     text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    # Beside it first: whoever finds a key finds a whole one.
+    # Write a temporary file first, so that other processes never see an incomplete key.
     part = file.with_name(f".{FILE}.{os.getpid()}")
     with contextlib.ExitStack() as undo:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
@@ -87,19 +92,17 @@ def _read(file: Path) -> SigningKey:
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     with unfit_on_os_error(f"{file} cannot be read", "Check its permissions."), file.open("rb") as opened:
-        found = os.fstat(opened.fileno())
+        status = os.fstat(opened.fileno())
         text = opened.read(10_000)
-    if hasattr(os, "geteuid") and (stat.S_IMODE(found.st_mode) & 0o077 or found.st_uid != os.geteuid()):
-        cure = (
-            f"If it may not have been read, `chmod 600 {file}`; else remove it and make another: blendwright audit key"
-        )
-        raise EnvironmentUnfit(f"{file} can be read by others than you", cure=cure)
+    if hasattr(os, "geteuid") and (stat.S_IMODE(status.st_mode) & 0o077 or status.st_uid != os.geteuid()):
+        fix = f"If nobody else has read it, `chmod 600 {file}`. Otherwise remove it and create another: blendwright audit key"
+        raise EnvironmentUnfit(f"{file} can be read by other users", cure=fix)
     try:
         key = load_pem_private_key(text, password=None)
     except (ValueError, TypeError) as error:
-        raise EnvironmentUnfit(f"{file} is no key", cure=f"Remove it. {MAKE}") from error
+        raise EnvironmentUnfit(f"{file} does not contain a key", cure=f"Remove it. {MAKE}") from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise EnvironmentUnfit(f"{file} is a key of another sort than Ed25519", cure=f"Remove it. {MAKE}")
+        raise EnvironmentUnfit(f"{file} contains another kind of key than Ed25519", cure=f"Remove it. {MAKE}")
     return SigningKey(file, _public(key), key)
 
 

@@ -1,1 +1,1 @@
-"""Other versions of Blender: replay, comparison and upgrade of workspaces and files."""
+"""Support for other versions of Blender: replay, comparison and upgrade of workspaces and files."""

@@ -1,4 +1,4 @@
-"""Registers the capability `versions`."""
+"""Registration of the capability `versions`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from blendwright.capabilities import Capability, Command
 
 CAPABILITY = Capability(
     name="versions",
-    summary="Another Blender: replay a workspace there, move it, compare how a file opens.",
+    summary="Another Blender: replay a workspace there, upgrade it, compare how a file opens.",
     commands={
         "upgrade": Command(
             "versions.commands",
             "upgrade",
-            "Replay the workspace in another Blender beside its own, report where they part, and move it there when you say so.",
+            "Replay the workspace in another Blender next to its own, report differences, and move it there if you confirm.",
         ),
         "compare": Command(
             "versions.commands",
             "compare",
-            "Open a file in two Blenders and compare: will the scene survive? Exit code 1 says that it parts.",
+            "Open a file in two Blenders and compare the scenes. Exit code 1 means that they differ.",
         ),
     },
     examples={

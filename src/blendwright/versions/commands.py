@@ -1,4 +1,4 @@
-"""blendwright upgrade, compare: what another Blender makes of a workspace or a file, and the move there."""
+"""blendwright upgrade, compare: differences of a workspace or file in another Blender, and the upgrade to it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from blendwright.versions import upgrade as upgrading
 from blendwright.versions.compare_files import ComparedFile, compare_file
 from blendwright.versions.report import PAGE, VersionReport, heading, summary
 
-# On the screen, for each operation and scene; the report has all.
-MOST_SHOWN = 20
+# The number of rows on the screen for each operation and scene. The report has all.
+MAX_SHOWN_ROWS = 20
 
 ReportDirectory = Annotated[
     Path | None,
@@ -35,16 +35,16 @@ def upgrade(
         typer.Option(
             "--from",
             metavar="VERSION|PATH",
-            help="The Blender that the workspace belongs to, where it is not found by itself.",
+            help="The current Blender of the workspace, if Blendwright does not find it automatically.",
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Move the workspace, if nothing parts.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Move the workspace if nothing differs.")] = False,
     accept_differences: Annotated[
-        bool, typer.Option("--accept-differences", help="Move the workspace, also where scenes part.")
+        bool, typer.Option("--accept-differences", help="Move the workspace even if scenes differ.")
     ] = False,
     take: Annotated[
         upgrading.Take | None,
-        typer.Option("--take", help="The scene to go on with: the journal replayed, or HEAD's scene opened."),
+        typer.Option("--take", help="The scene to continue with: the replayed journal, or HEAD's scene as opened."),
     ] = None,
     report: ReportDirectory = None,
     pictures: Annotated[
@@ -52,47 +52,50 @@ def upgrade(
         typer.Option(
             "--pictures",
             metavar="N",
-            help="Pictures of both for at most so many operations that part; 0 for none at all.",
+            help="The number of differing operations to render in both Blenders. 0 renders none.",
             min=0,
         ),
     ] = upgrading.MOST_PICTURES,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
-    """Replay the workspace in another Blender beside its own, report where they part, and move it there when you say so.
+    """Replay the workspace in another Blender next to its own, report differences, and move it there if you confirm.
 
-    Without --yes or --accept-differences nothing is changed. The history stays: what came before can be reached with the old Blender.
+    Without --yes or --accept-differences, the command changes nothing. The history stays: earlier commits remain
+    reachable with the old Blender.
     """
     options = upgrading.UpgradeOptions(yes, accept_differences, take, report, pictures)
     with _progress(show=not json) as progress:
         result = upgrading.upgrade(workspace, blender, old=old, options=options, progress=progress)
-    done = result.report.same or result.commit is not None
-    return present(
-        json, result.to_json, lambda out: _show_upgrade(out, result, blender), Exit.DONE if done else Exit.FAILED
-    )
+    code = Exit.FAILED
+    if result.report.same or result.commit is not None:
+        code = Exit.DONE
+    return present(json, result.to_json, lambda out: _show_upgrade(out, result, blender), code)
 
 
 def compare(
-    file: Annotated[Path, typer.Argument(metavar="FILE.blend", help="The file to open in both; it is not written.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.blend", help="The file to open in both. It is never written.")],
     blender: Annotated[
-        list[str], typer.Option("--blender", metavar="VERSION|PATH", help="Twice: the old one, then the new one.")
+        list[str],
+        typer.Option("--blender", metavar="VERSION|PATH", help="Give it twice: the old one, then the new one."),
     ],
     report: ReportDirectory = None,
     json: AsJson = False,
 ) -> int:
-    """Open a file in two Blenders and compare: will the scene survive? Exit code 1 says that it parts."""
+    """Open a file in two Blenders and compare the scenes. Exit code 1 means that they differ."""
     if len(blender) != 2:
-        cure = "Name the old one, then the new one: --blender OLD --blender NEW."
-        raise Refusal.of(Fault.ARGS_INVALID, f"two Blenders are compared, and {len(blender)} named", cure)
+        fix = "Name the old one, then the new one: --blender OLD --blender NEW."
+        raise Refusal.of(Fault.ARGS_INVALID, f"compare needs two Blenders, got {len(blender)}", fix)
     result = compare_file(file, *blender, directory=report)
-    return present(
-        json, result.to_json, lambda out: _show_file(out, result), Exit.DONE if result.report.same else Exit.FAILED
-    )
+    code = Exit.FAILED
+    if result.report.same:
+        code = Exit.DONE
+    return present(json, result.to_json, lambda out: _show_file(out, result), code)
 
 
 @contextlib.contextmanager
 def _progress(*, show: bool) -> Generator[Callable[[int, int], None]]:
-    """How many commits have been compared: a bar on a terminal, nothing anywhere else."""
+    """Yield a function that shows the number of compared commits: as a bar on a terminal, otherwise not at all."""
     out = notes()
     if not show or not out.is_terminal:
         yield lambda done, of: None
@@ -113,7 +116,7 @@ def _show_upgrade(out: SafeConsole, result: upgrading.Upgrade, blender: str) -> 
         )
         if result.configured is not None:
             remark = (
-                f"blendwright.toml names the Blender '{result.configured}' under [blender]: let it name the new one"
+                f"blendwright.toml names the Blender '{result.configured}' under [blender]: change it to the new one"
             )
             notes().labelled("note:", remark, "bold yellow")
         return
@@ -121,7 +124,7 @@ def _show_upgrade(out: SafeConsole, result: upgrading.Upgrade, blender: str) -> 
         option = "--yes"
     else:
         option = "--accept-differences"
-    out.show(f"nothing was changed; to move: blendwright upgrade --blender {blender} {option}")
+    out.show(f"nothing was changed. To move the workspace: blendwright upgrade --blender {blender} {option}")
 
 
 def _show_file(out: SafeConsole, result: ComparedFile) -> None:
@@ -134,33 +137,36 @@ def _show_file(out: SafeConsole, result: ComparedFile) -> None:
 def _show_report(out: SafeConsole, report: VersionReport) -> None:
     out.show(f"Blender {report.old} → {report.new}", "bold")
     for part in report.operations:
-        out.labelled("parts", heading(part), "bold red")
+        out.labelled("differs", heading(part), "bold red")
         if part.message:
             out.show(f"  {part.message}", "dim")
-        rows = [("result " + each.path, each.old, each.new) for each in part.results]
-        _show_rows(out, rows + [(" ".join(each.place()), each.old, each.new) for each in part.properties])
+        rows = [("result " + result.path, result.old, result.new) for result in part.results]
+        for property_part in part.properties:
+            rows.append((" ".join(property_part.place()), property_part.old, property_part.new))
+        _show_rows(out, rows)
     for scene in report.scenes:
         if scene.pictures is None:
             pictures = ""
         else:
             pictures = f", {scene.pictures.differing:.1%} of the pixels differ"
         if scene.parts:
-            out.labelled("parts", f"{scene.how}: {len(scene.parts)} properties{pictures}", "bold red")
-            _show_rows(out, [(" ".join(each.place()), each.old, each.new) for each in scene.parts])
+            out.labelled("differs", f"{scene.how}: {len(scene.parts)} properties{pictures}", "bold red")
+            _show_rows(
+                out, [(" ".join(difference.place()), difference.old, difference.new) for difference in scene.parts]
+            )
         else:
             out.labelled("same", f"{scene.how}{pictures}", "bold green")
-    for each in report.opened:
+    for opened in report.opened:
         out.labelled(
-            "opened", f"commit {each.commit}: {each.tool} cannot be replayed; both opened its checkpoint", "yellow"
+            "opened", f"commit {opened.commit}: {opened.tool} cannot be replayed; both opened its checkpoint", "yellow"
         )
     out.show(
-        f"{len(report.notes)} properties and sockets are not the same by design of the two; the report lists them",
-        "dim",
+        f"{len(report.notes)} properties and sockets differ by design of the two Blenders; the report lists them", "dim"
     )
     out.show(summary(report))
 
 
 def _show_rows(out: SafeConsole, rows: list[tuple[str, Any, Any]]) -> None:
-    out.columns([(where, short_value(old), "→", short_value(new)) for where, old, new in rows[:MOST_SHOWN]], indent=2)
-    if len(rows) > MOST_SHOWN:
-        out.show(f"  and {len(rows) - MOST_SHOWN} more", "dim")
+    out.columns([(path, short_value(old), "→", short_value(new)) for path, old, new in rows[:MAX_SHOWN_ROWS]], indent=2)
+    if len(rows) > MAX_SHOWN_ROWS:
+        out.show(f"  and {len(rows) - MAX_SHOWN_ROWS} more", "dim")

@@ -1,7 +1,7 @@
-"""Compares the content of two scenes in two Blenders: what parts, and apart from that, what is not the same by design.
+"""Comparison of the content of two scenes in two Blenders. It separates real differences from differences by design.
 
-A property that a type has in one of the Blenders only, a socket that a node has in one only, and what `BY_DESIGN` lists are no
-differences of the scenes. Everything else that is not equal, but for rounding, is.
+Differences by design are properties of a type that only one Blender has, sockets that only one Blender has, and the
+entries of `BY_DESIGN`. Every other inequality beyond rounding is a difference of the scenes.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, Literal, cast
 
 from blendwright.versions.content_files import TOLERANCE, Content, Key, Struct, array_difference, close, is_array
 
-# Types of structs whose entries are there or not, whatever the Blender; see `blender/content`.
+# Types of structs whose entries do not depend on the version of Blender; see `blender/content`.
 FREE, LINKS, SOCKET = "properties", "links", "NodeSocket "
 IDENTIFIER, PRESENT = "identifier", "present"
 EVALUATED = "evaluated"
-# What modifiers make of rounded numbers is rounded further.
+# The tolerance for evaluated meshes. Modifiers amplify the rounding of their inputs.
 EVALUATED_TOLERANCE = 1e-4
 _SOCKET_PATH = re.compile(r"^(?P<node>.*)\.(?P<side>inputs|outputs)\[(?P<label>[^\[\]]*)\]$")
 
@@ -25,15 +25,15 @@ _FIRST_NAME = re.compile(r"[^.\[]+")
 
 Side = Literal["old", "new"]
 
-# (type, property) -> why it may differ between Blenders while the scenes are the same.
+# (type, property) -> the reason why its values may differ although the scenes are the same.
 BY_DESIGN: Mapping[tuple[str, str], str] = {
     (
         "ColorManagedViewSettings",
         "white_balance_whitepoint",
     ): "computed from the temperature and the tint, which are compared",
 }
-# Of every node, whatever its type.
-NODES_BY_DESIGN: Mapping[str, str] = {"width": "how wide the node is drawn"}
+# Properties of every node, whatever its type.
+NODES_BY_DESIGN: Mapping[str, str] = {"width": "the drawn width of the node"}
 _NODE_PATH = re.compile(r"(^|\.)nodes\[[^\[\]]*\]$")
 # (type, property) -> values that another Blender spells differently.
 RENAMED_VALUES: Mapping[tuple[str, str], Mapping[str, str]] = {
@@ -43,8 +43,10 @@ RENAMED_VALUES: Mapping[tuple[str, str], Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PropertyPart:
-    """A place where two scenes part. `property` is empty for the datablock as a whole. None stands for what is not there, "present" for
-    what is and has properties of its own."""
+    """A difference between two scenes. `property` is empty for a whole datablock.
+
+    A value is None if it is missing, and "present" if it exists and has properties of its own.
+    """
 
     kind: str
     name: str
@@ -58,7 +60,7 @@ class PropertyPart:
 
 @dataclass(frozen=True, slots=True)
 class DesignNote:
-    """Something that is not the same by the design of the Blenders: `what` says in what way, `example` is a value that was met."""
+    """A difference by the design of the Blenders. `what` describes it, and `example` is one of its values."""
 
     type: str
     property: str
@@ -68,14 +70,14 @@ class DesignNote:
 
 @dataclass(frozen=True, slots=True)
 class ContentDifference:
-    """`notes` counts how often each thing was met."""
+    """The differences of two scenes. `notes` counts the occurrences of each difference by design."""
 
     parts: tuple[PropertyPart, ...]
     notes: Mapping[DesignNote, int]
 
 
 def compare_content(old: Content, new: Content) -> ContentDifference:
-    """Of the datablocks that are in the one or the other."""
+    """Compare all datablocks that are in at least one of two scenes."""
     return _Comparison(old, new).run()
 
 
@@ -89,8 +91,10 @@ class _Comparison:
     def run(self) -> ContentDifference:
         ours, theirs = self.old.blocks, self.new.blocks
         for key in sorted(ours.keys() | theirs.keys()):
-            if key not in ours or key not in theirs:
-                self._part(key, "", *((None, PRESENT) if key not in ours else (PRESENT, None)))
+            if key not in ours:
+                self._part(key, "", None, PRESENT)
+            elif key not in theirs:
+                self._part(key, "", PRESENT, None)
             else:
                 self._block(key, ours[key], theirs[key])
         return ContentDifference(tuple(self.parts), self.notes)
@@ -112,17 +116,24 @@ class _Comparison:
     def _pairs(
         self, key: Key, old: Mapping[str, Struct], new: Mapping[str, Struct]
     ) -> Iterator[tuple[str, Struct, Struct]]:
-        """Structs of the same place. Sockets also by their identifier, where their name was changed."""
+        """Yield the structs with the same path, and sockets with the same identifier and another name.
+
+        Report all other structs as absent.
+        """
         both = [path for path in old if path in new]
         yield from ((path, old[path], new[path]) for path in both)
         ours = {path: part for path, part in old.items() if path not in new}
         theirs = {path: part for path, part in new.items() if path not in old}
-        by_identifier = {identity: path for path, part in theirs.items() if (identity := _socket_identity(path, part))}
+        by_identifier: dict[tuple[str, str, str], str] = {}
+        for path, part in theirs.items():
+            identity = _socket_identity(path, part)
+            if identity is not None:
+                by_identifier[identity] = path
         for path, part in list(ours.items()):
             renamed = by_identifier.get(_socket_identity(path, part) or ("", "", ""))
             if renamed is not None:
                 label, new_label = path.rpartition(".")[2], renamed.rpartition(".")[2]
-                self._note(part.type, label, f"is called {new_label} in the new one", "")
+                self._note(part.type, label, f"has the name {new_label} in the new one", "")
                 yield path, part, theirs.pop(renamed)
                 del ours[path]
         for path, part in ours.items():
@@ -133,22 +144,27 @@ class _Comparison:
                 self._absent(key, path, part, new, "new")
 
     def _absent(self, key: Key, path: str, part: Struct, block: Mapping[str, Struct], side: Side) -> None:
-        """A struct that the other one does not have."""
+        """Report a struct that the other scene lacks."""
+        socket = None
         if part.type.startswith(SOCKET):
             socket = _SOCKET_PATH.match(path)
-        else:
-            socket = None
         if socket is not None:
-            # Which sockets a node has follows from its type and its settings, which are compared.
-            node = block.get(socket["node"])
+            # The sockets of a node follow from its type and its settings, which the comparison covers.
+            node = block.get(socket["node"]) or part
             label = f"{socket['side']}[{socket['label']}]"
-            self._note(node.type if node else part.type, label, _only(side), part.values.get("default_value"))
+            self._note(node.type, label, _only(side), part.values.get("default_value"))
         elif part.type == FREE:
             for name, value in part.values.items():
-                old, new = (value, None) if side == "old" else (None, value)
-                self._part(key, _joined(path, name), _shown(old), _shown(new))
+                self._one_sided(key, _joined(path, name), _shown(value), side)
         else:
-            self._part(key, path, *((PRESENT, None) if side == "old" else (None, PRESENT)))
+            self._one_sided(key, path, PRESENT, side)
+
+    def _one_sided(self, key: Key, property: str, value: Any, side: Side) -> None:
+        """Report a value that only one scene has."""
+        if side == "old":
+            self._part(key, property, value, None)
+        else:
+            self._part(key, property, None, value)
 
     def _struct(self, key: Key, path: str, old: Struct, new: Struct) -> None:
         if old.type != new.type:
@@ -166,12 +182,11 @@ class _Comparison:
             elif old.type == FREE:
                 self._part(key, _joined(path, name), _shown(old.values.get(name)), _shown(new.values.get(name)))
             else:
-                side: Side
+                side: Side = "new"
+                value = new.values.get(name)
                 if name in old.values:
                     side = "old"
-                else:
-                    side = "new"
-                value = (old if side == "old" else new).values[name]
+                    value = old.values[name]
                 if not _is_nothing(value):
                     self._note(old.type, name, _only(side), value)
 
@@ -181,18 +196,20 @@ class _Comparison:
             if difference is not None:
                 self._part(key, _joined(path, name), difference.old, difference.new)
         elif not same_value(old, new, tolerance):
-            reason = BY_DESIGN.get((type, name)) or (NODES_BY_DESIGN.get(name) if _NODE_PATH.search(path) else None)
+            reason = BY_DESIGN.get((type, name))
+            if reason is None and _NODE_PATH.search(path):
+                reason = NODES_BY_DESIGN.get(name)
             if reason is not None:
                 self._note(type, name, reason, new)
             elif isinstance(old, str) and RENAMED_VALUES.get((type, name), {}).get(old) == new:
-                self._note(type, name, f"'{old}' is called '{new}' in the new one", "")
+                self._note(type, name, f"'{old}' has the name '{new}' in the new one", "")
             else:
                 self._part(key, _joined(path, name), old, new)
 
     def _links(self, key: Key, path: str, old: list[list[Any]], new: list[list[Any]]) -> None:
         waiting = list(new)
         for link in old:
-            match = next((other for other in waiting if _same_link(link, other)), None)
+            match = next((candidate for candidate in waiting if _same_link(link, candidate)), None)
             if match is None:
                 self._part(key, f"{path}[{_link_text(link)}]", "linked", "not linked")
             else:
@@ -202,7 +219,7 @@ class _Comparison:
 
 
 def same_value(old: Any, new: Any, tolerance: float = TOLERANCE) -> bool:
-    """Equal but for rounding."""
+    """Return whether two values are equal except for rounding."""
     if isinstance(old, list) and isinstance(new, list):
         ours, theirs = cast("list[Any]", old), cast("list[Any]", new)
         return len(ours) == len(theirs) and all(same_value(a, b, tolerance) for a, b in zip(ours, theirs, strict=True))
@@ -212,19 +229,21 @@ def same_value(old: Any, new: Any, tolerance: float = TOLERANCE) -> bool:
 
 
 def total(notes: Iterable[Mapping[DesignNote, int]]) -> dict[DesignNote, int]:
-    """Notes of several comparisons, each with the most that one of them met: the same thing is met again at every one."""
+    """Return the notes of several comparisons with the maximum count of each, because every comparison meets the same
+    ones again.
+    """
     counts: dict[DesignNote, int] = {}
-    for each in notes:
-        for note, count in each.items():
+    for comparison_notes in notes:
+        for note, count in comparison_notes.items():
             counts[note] = max(counts.get(note, 0), count)
     return counts
 
 
-def _same_link(one: list[Any], other: list[Any]) -> bool:
-    """Whether two links join the same: nodes by name, sockets by name or identifier."""
-    if one[0] != other[0] or one[3] != other[3] or one[6] != other[6]:
+def _same_link(first: list[Any], second: list[Any]) -> bool:
+    """Return whether two links connect the same sockets: nodes match by name, sockets by name or identifier."""
+    if first[0] != second[0] or first[3] != second[3] or first[6] != second[6]:
         return False
-    return all(one[end + 1] == other[end + 1] or one[end + 2] == other[end + 2] for end in (0, 3))
+    return all(first[end + 1] == second[end + 1] or first[end + 2] == second[end + 2] for end in (0, 3))
 
 
 def _link_text(link: list[Any]) -> str:
@@ -232,7 +251,7 @@ def _link_text(link: list[Any]) -> str:
 
 
 def _socket_identity(path: str, part: Struct) -> tuple[str, str, str] | None:
-    """What tells a socket besides its name: its node, its side, its identifier."""
+    """Return node, side and identifier of a socket, or None for a struct that is not a socket."""
     if part.type.startswith(SOCKET):
         match = _SOCKET_PATH.match(path)
     else:
@@ -245,18 +264,24 @@ def _socket_identity(path: str, part: Struct) -> tuple[str, str, str] | None:
 def _is_covered(
     path: str, alone: Mapping[str, Struct], here: Mapping[str, Struct], there: Mapping[str, Struct]
 ) -> bool:
-    """Whether something else says already that a struct is in one of the scenes only: the struct that it is in, or the property of its
-    owner that leads to it."""
-    owners = [each for each in here if each != path and (not each or path.startswith((f"{each}.", f"{each}[")))]
-    if any(each in alone and not alone[each].type.startswith(SOCKET) for each in owners):
+    """Return whether another report already covers a struct that only one scene has.
+
+    That is the report of the struct that contains it, or of its owner's property that leads to it.
+    """
+    owners = [
+        other_path
+        for other_path in here
+        if other_path != path and (not other_path or path.startswith((f"{other_path}.", f"{other_path}[")))
+    ]
+    if any(owner in alone and not alone[owner].type.startswith(SOCKET) for owner in owners):
         return True
-    owner = max((each for each in owners if each in there), key=len, default=None)
+    owner = max((candidate for candidate in owners if candidate in there), key=len, default=None)
     if owner is None:
         return False
     name = _FIRST_NAME.match(path[len(owner) :].lstrip("."))
     if name is None or name[0] not in here[owner].values:
         return False
-    # Only one Blender has such a property, or it is empty in one of the scenes: both are said of the owner.
+    # Either only one Blender has the property, or it is empty in one of the scenes. The report of the owner covers both.
     return there[owner].values.get(name[0]) is None
 
 
@@ -265,7 +290,7 @@ def _only(side: Side) -> str:
 
 
 def _is_nothing(value: Any) -> bool:
-    """Whether a property that only one Blender knows says nothing there."""
+    """Return whether a property that only one Blender has is empty there."""
     return value is None or value in ([], "")
 
 

@@ -1,4 +1,4 @@
-"""Will a scene survive another Blender? A .blend file is opened in two of them, and what they make of it is compared."""
+"""Comparison of a .blend file in two Blenders, which shows whether a scene survives another version."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ OPENED = "the file opened"
 
 @dataclass(frozen=True, slots=True)
 class ComparedFile:
-    """`directory` is where the report is, None where none was asked for. `findings` are about files that the scene refers to."""
+    """The comparison of a file.
+
+    `directory` has the report, or is None if none was requested. `findings` are about external files.
+    """
 
     report: VersionReport
     directory: Path | None
@@ -37,22 +40,24 @@ class ComparedFile:
 
     def to_json(self) -> dict[str, Any]:
         if self.directory is None:
-            where = None
+            directory = None
         else:
-            where = str(self.directory)
+            directory = str(self.directory)
         external = [finding.to_json() for finding in self.findings]
-        return {"ok": self.report.same, "directory": where, "external_files": external, **self.report.to_json()}
+        return {"ok": self.report.same, "directory": directory, "external_files": external, **self.report.to_json()}
 
 
 def compare_file(file: Path, old: Blender, new: Blender, *, directory: Path | None = None) -> ComparedFile:
-    """Open a file in both and compare; with a directory, write a report with pictures there. The file itself is never written.
+    """Open a file in two Blenders and compare the scenes. With a directory, write a report with pictures there. Never
+    write the file.
 
-    Files beside it, and below, are read where the scene refers to them. Raises Refusal where there is no such file, RebuildFailed where
-    one of the Blenders cannot open it."""
+    The Blenders may read external files in the folder of the file and below. Raise Refusal when the file does not
+    exist, and RebuildFailed when one of the Blenders cannot open it.
+    """
     if not file.is_file():
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no file {file}", "Check the path.")
     if directory is not None:
-        with unfit_on_os_error(f"{directory} cannot be made", "Name another place: --report DIR."):
+        with unfit_on_os_error(f"{directory} cannot be created", "Name another directory: --report DIR."):
             directory.mkdir(parents=True, exist_ok=True)
     folder = file.resolve().parent
     externals = Externals(FileRoots({str(folder): Verdict.ALLOW}))
@@ -63,10 +68,10 @@ def compare_file(file: Path, old: Blender, new: Blender, *, directory: Path | No
         worker_source(new).open_pool(WorkerSettings(Path(scratch, "new"))) as theirs,
     ):
         first = take_worker(ours, catalogue)
-        found = externals.open_file(first, file, file.name, folder).externals
-        readable = externals.readable_files(found)
+        external_files = externals.open_file(first, file, file.name, folder).externals
+        readable = externals.readable_files(external_files)
         if readable:
-            # What a worker may read is fixed when it starts.
+            # The readable files of a worker are fixed at its start.
             ours.allow(readable)
             theirs.allow(readable)
             first.abandon()
@@ -81,6 +86,6 @@ def compare_file(file: Path, old: Blender, new: Blender, *, directory: Path | No
         scene = ComparedScene(OPENED, difference.parts, pictures)
         report = VersionReport(str(file), *blenders.versions, (scene,), difference.notes)
     if directory is not None:
-        with unfit_on_os_error(f"the report cannot be written to {directory}", "Name another place: --report DIR."):
+        with unfit_on_os_error(f"the report cannot be written to {directory}", "Name another directory: --report DIR."):
             report.write(directory)
-    return ComparedFile(report, directory, findings_about(found))
+    return ComparedFile(report, directory, findings_about(external_files))

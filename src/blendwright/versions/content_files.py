@@ -1,4 +1,6 @@
-"""Content of scenes as workers have written it to files: datablocks, their structs, and long lists of numbers beside them."""
+"""Scene content in files that workers have written: datablocks, their structs, and long lists of numbers in a
+separate file.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ from blendwright.values.errors import RebuildFailed
 from blendwright.wire.remote_scene import RemoteScene
 
 FILE = "content.jsonl"
-# Another Blender rounds elsewhere: numbers that agree to this share are the same.
+# The relative tolerance for equal numbers, because Blenders round differently.
 TOLERANCE = 1e-5
 
-# Of the list of a scene, and of its numbers: a scene of 100,000 objects stays far below.
-MOST_BYTES = 2 << 30
+# The maximum size of a content file in bytes. A scene of 100,000 objects stays far below.
+MAX_CONTENT_BYTES = 2 << 30
 
 Key = tuple[str, ...]
 
@@ -38,28 +40,31 @@ class Struct:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Datablocks by kind and name, each as structs by path; `numbers` is the file of their long lists."""
+    """Datablocks by kind and name, each with its structs by path. `numbers` is the file with their long lists."""
 
     blocks: Mapping[Key, Mapping[str, Struct]]
     numbers: Path
 
 
 def read_content(worker: RemoteScene, keys: Sequence[Key] | None = None) -> Content:
-    """The content of these datablocks of the worker's scene, or of all. What it read is gone with the next call."""
+    """Return the content of these datablocks of the worker's scene, or of all.
+
+    The next call overwrites the file of the numbers.
+    """
     worker.content(FILE, keys)
-    path = worker.require_process().scratch / FILE
+    file = worker.require_process().scratch / FILE
     blocks: dict[Key, Mapping[str, Struct]] = {}
     try:
-        with _plain_file(path) as lines:
+        with _plain_file(file) as lines:
             for line in lines:
                 entry = orjson.loads(line)
-                structs = {place: Struct(part["type"], part["values"]) for place, part in entry["structs"].items()}
+                structs = {path: Struct(part["type"], part["values"]) for path, part in entry["structs"].items()}
                 blocks[tuple(entry["key"])] = structs
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RebuildFailed(
-            f"Blender {worker.profile.version_string} listed the scene in a way that cannot be read"
+            f"Blender {worker.profile.version_string} wrote scene content in an invalid format"
         ) from error
-    return Content(blocks, path.with_suffix(".arrays"))
+    return Content(blocks, file.with_suffix(".arrays"))
 
 
 def is_array(value: Any) -> bool:
@@ -68,7 +73,7 @@ def is_array(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ArrayDifference:
-    """How two lists of numbers differ, in words: what the one has, what the other."""
+    """A difference of two lists of numbers, described in words for each side."""
 
     old: str
     new: str
@@ -77,37 +82,47 @@ class ArrayDifference:
 def array_difference(
     old: Mapping[str, Any], new: Mapping[str, Any], ours: Path, theirs: Path
 ) -> ArrayDifference | None:
-    """None where they hold the same numbers, within the tolerance."""
+    """Return the difference of two lists of numbers, or None if they are equal within the tolerance."""
     if old.get("digest") is not None and old.get("digest") == new.get("digest"):
         return None
     if old["count"] != new["count"]:
         return ArrayDifference(_size(old), _size(new))
     first, second = _numbers(old, ours), _numbers(new, theirs)
-    differing = [place for place, (a, b) in enumerate(zip(first, second, strict=True)) if not close(a, b)]
+    differing = [index for index, (a, b) in enumerate(zip(first, second, strict=True)) if not close(a, b)]
     if not differing:
         return None
-    at, width = differing[0], old["width"]
-    element = f"element {at // width}" + (f", component {at % width}" if width > 1 else "")
-    distances = [abs(first[place] - second[place]) for place in differing]
-    most = max(distance if math.isfinite(distance) else math.inf for distance in distances)
-    summary = f"{len(differing)} of {len(first)} numbers differ, by {most:g} at most"
-    return ArrayDifference(f"{element}: {first[at]:g}", f"{element}: {second[at]:g} ({summary})")
+
+    index, width = differing[0], old["width"]
+    element = f"element {index // width}"
+    if width > 1:
+        element += f", component {index % width}"
+    largest = 0.0
+    for position in differing:
+        distance = abs(first[position] - second[position])
+        if not math.isfinite(distance):
+            distance = math.inf
+        largest = max(largest, distance)
+    summary = f"{len(differing)} of {len(first)} numbers differ, by {largest:g} at most"
+    return ArrayDifference(f"{element}: {first[index]:g}", f"{element}: {second[index]:g} ({summary})")
 
 
-def close(one: float, other: float, tolerance: float = TOLERANCE) -> bool:
-    return one == other or math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance) or one != one != other
+def close(first: float, second: float, tolerance: float = TOLERANCE) -> bool:
+    """Return whether two numbers are equal within the tolerance. Two NaNs are equal."""
+    if math.isnan(first) and math.isnan(second):
+        return True
+    return first == second or math.isclose(first, second, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def _plain_file(path: Path) -> BinaryIO:
-    """A file of a worker's scratch: no link and no pipe that it may have left there, and nothing without an end."""
+    """Open a file in a worker's scratch. Raise RebuildFailed for a link, a pipe or a file above the size limit."""
     try:
         opened = os.fdopen(os.open(path, READ_PLAIN), "rb")
     except OSError as error:
-        raise RebuildFailed(f"what Blender listed of the scene cannot be read: {error.strerror}") from error
+        raise RebuildFailed(f"the scene content from Blender cannot be read: {error.strerror}") from error
     status = os.fstat(opened.fileno())
-    if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
+    if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_CONTENT_BYTES:
         opened.close()
-        raise RebuildFailed(f"what Blender listed of the scene is more than {MOST_BYTES} bytes")
+        raise RebuildFailed(f"the scene content from Blender is not a file of at most {MAX_CONTENT_BYTES} bytes")
     return opened
 
 

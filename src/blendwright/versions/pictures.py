@@ -1,4 +1,4 @@
-"""Pictures of the same scene from two Blenders, and one that shows them side by side with their difference."""
+"""Pictures of the same scene from two Blenders, and a picture that shows them side by side with their difference."""
 
 from __future__ import annotations
 
@@ -15,20 +15,25 @@ from blendwright.wire.methods import StepRequest
 from blendwright.wire.remote_scene import RemoteScene
 
 WIDTH, HEIGHT = 480, 360
-# A picture of a heavy scene on a slow machine takes long; one that hangs must not keep the report back for ever.
+# The time limit of one picture. A heavy scene on a slow machine takes long, but a hanging render must not block the report.
 PICTURE_SECONDS = 600.0
-# Of 255: less is noise of the renderers.
+# The difference of a channel, out of 255, from which it counts as visible. Smaller differences are noise of the renderers.
 VISIBLE = 16
+# The factor that brightens the picture of the difference.
 AMPLIFIED = 4
+# The height of the captions in pixels.
 CAPTION = 18
 ARTIFACT = "compared.png"
-# Through the scene's own camera with its lights; where it has none, from a corner; else there is nothing to see.
+# The views to try in order: the scene's own camera with its lights, then a corner view if the scene has no camera.
 VIEWS: tuple[dict[str, Any], ...] = ({"engine": "CYCLES", "samples": 16}, {"view": "ISO"})
 
 
 @dataclass(frozen=True, slots=True)
 class PicturePair:
-    """Names of files in the report's directory. `differing` is the share of pixels that visibly differ."""
+    """File names of pictures in the report's directory.
+
+    `differing` is the share of pixels with a visible difference, from 0 to 1.
+    """
 
     old: str
     new: str
@@ -37,7 +42,7 @@ class PicturePair:
 
 
 def take_pictures(blenders: TwoBlenders, directory: Path, name: str) -> PicturePair | None:
-    """Both scenes as they are now; None where there is nothing to look at."""
+    """Render the current scene in both Blenders. Return None when neither view works."""
     for view in VIEWS:
         args = PreviewArgs(**view, width=WIDTH, height=HEIGHT, artifact=ARTIFACT).model_dump(mode="json")
         request = StepRequest(tool=Preview.name, version=Preview.version, args=args)
@@ -57,11 +62,11 @@ def _rendered(worker: RemoteScene, request: StepRequest) -> bool:
     try:
         return worker.step(request, deadline=PICTURE_SECONDS)["ok"]
     except WorkerFault:
-        return False  # a renderer that fails is no reason to tell nothing
+        return False  # the report is useful even without pictures
 
 
 def _joined(directory: Path, pair: PicturePair, *versions: str) -> PicturePair:
-    from PIL import Image, ImageChops, ImageDraw  # loaded only where pictures are compared
+    from PIL import Image, ImageChops, ImageDraw  # imported here, because only comparisons of pictures need it
 
     with Image.open(directory / pair.old) as ours, Image.open(directory / pair.new) as theirs:
         old, new = ours.convert("RGB"), theirs.convert("RGB")
@@ -71,14 +76,14 @@ def _joined(directory: Path, pair: PicturePair, *versions: str) -> PicturePair:
         largest = ImageChops.lighter(largest, channel)
     differing = sum(largest.histogram()[VISIBLE:]) / (largest.width * largest.height)
     shown = difference.point([min(255, value * AMPLIFIED) for value in range(256)] * 3)
-    whole = Image.new("RGB", (old.width * 3, old.height + CAPTION), "black")
-    draw = ImageDraw.Draw(whole)
+    sheet = Image.new("RGB", (old.width * 3, old.height + CAPTION), "black")
+    draw = ImageDraw.Draw(sheet)
     captions = (
         *(f"Blender {version}" for version in versions),
         f"difference, {AMPLIFIED} times as bright ({differing:.1%} of the pixels)",
     )
-    for place, (picture, caption) in enumerate(zip((old, new, shown), captions, strict=True)):
-        whole.paste(picture, (place * old.width, CAPTION))
-        draw.text((place * old.width + 4, 3), caption, fill="white")
-    whole.save(directory / pair.side_by_side)
+    for index, (picture, caption) in enumerate(zip((old, new, shown), captions, strict=True)):
+        sheet.paste(picture, (index * old.width, CAPTION))
+        draw.text((index * old.width + 4, 3), caption, fill="white")
+    sheet.save(directory / pair.side_by_side)
     return PicturePair(pair.old, pair.new, pair.side_by_side, round(differing, 6))

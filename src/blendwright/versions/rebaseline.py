@@ -1,7 +1,7 @@
-"""The commit with which a workspace moves to another Blender: from there on its scenes have the hashes of that one.
+"""The commit that moves a workspace to another Blender. From there on, its scenes have the hashes of that Blender.
 
-It stands behind HEAD like any other commit and brings its scene as a checkpoint, saved by the new Blender. What lies before it stays, and
-can be reached with the Blender that it was made with.
+It follows HEAD like any other commit, and has a checkpoint that the new Blender saved. The earlier commits stay and
+remain reachable with the old Blender.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ UPGRADE = "workspace.upgrade"
 def rebaseline(
     journal: Journal, file: Path, scene_hash: str, args: Mapping[str, Any], report: Mapping[str, Any]
 ) -> Commit:
-    """Go on with the scene of a file that the new Blender saved, and that hashes to this there. `report` says what was compared."""
+    """Commit the scene of a file that the new Blender saved, with the hash that it has there.
+
+    `report` describes the comparison.
+    """
     before = require_head(journal).hash_after
     checkpoint = journal.checkpoints.stage(file, scene_hash)
     crash_points.reach("upgrade.staged")
@@ -46,7 +49,7 @@ def rebaseline(
         hash_after=scene_hash,
         replayable=False,
         receipt=receipt,
-        # What the new Blender does not know is lost in its scene.
+        # Destructive, because the scene loses data that the new Blender does not know.
         audit=AuditDetails(new_id(), "destructive", mutation),
         kind="rebaseline",
         checkpoint=checkpoint,

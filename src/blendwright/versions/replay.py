@@ -1,7 +1,9 @@
-"""The journal replayed in another Blender beside its own, operation by operation: where do results and scenes part?
+"""A replay of the journal in its own and another Blender, operation by operation, to find where results and scenes
+differ.
 
-The old Blender must lead to the hashes of the journal. The new one has other hashes, so there what every operation answered and the
-datablocks that it changed are compared. What cannot be replayed (imports, code) is opened in both from the checkpoint that the journal has.
+The old Blender must reproduce the hashes of the journal. The new one has other hashes, so the replay compares the
+results of operations and the changed datablocks. Both Blenders open the checkpoint of a step that cannot be replayed,
+such as an import or code.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class ResultPart:
-    """A value of an operation's result that is another one in the new Blender."""
+    """A value in an operation's result that differs in the new Blender."""
 
     path: str
     old: Any
@@ -33,9 +35,10 @@ class ResultPart:
 
 @dataclass(frozen=True, slots=True)
 class OperationPart:
-    """Where the Blenders part: an operation that failed in the new one, that answered something else, or that left another scene.
+    """An operation that failed in the new Blender, or that has another result or another scene there.
 
-    `properties` are those that part since this operation; what parted before and still does is not said again."""
+    `properties` are the differences since this operation. The list omits differences that existed before.
+    """
 
     commit: int
     operation_id: str
@@ -48,7 +51,7 @@ class OperationPart:
 
 @dataclass(frozen=True, slots=True)
 class OpenedCommit:
-    """A commit whose scene came from its checkpoint in both Blenders, since its step cannot be replayed."""
+    """A commit whose scene both Blenders opened from its checkpoint, because its step cannot be replayed."""
 
     commit: int
     operation_id: str
@@ -57,8 +60,7 @@ class OpenedCommit:
 
 @dataclass(frozen=True, slots=True)
 class VersionReplay:
-    """`final` is where the last scenes part. `failed` says that an operation did not run in the new Blender, which went on with the
-    old one's scene."""
+    """The result of a replay in two Blenders. `final` lists the differences of the last scenes."""
 
     commits: int
     redone: int
@@ -69,6 +71,7 @@ class VersionReplay:
 
     @property
     def failed(self) -> bool:
+        """Whether an operation failed in the new Blender, which then continued with the scene of the old one."""
         return any(part.kind == "failed" for part in self.parts)
 
 
@@ -79,8 +82,11 @@ def replay_in_both(
     observe: Callable[[OperationPart], None] = lambda part: None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> VersionReplay:
-    """Commits of one line, oldest first, from one on that brings a scene (a baseline, a checkpoint). `observe` is called while both
-    Blenders hold the scenes that part. Raises RebuildFailed where the old Blender does not lead to what the journal says."""
+    """Replay commits of one line, oldest first, and return the differences.
+
+    The first commit must have a scene of its own: a baseline or a checkpoint. The function calls `observe` while both
+    Blenders hold the differing scenes. Raise RebuildFailed when the old Blender does not reproduce the journal.
+    """
     return _Replay(blenders, journal, commits, observe, progress).run()
 
 
@@ -105,40 +111,42 @@ class _Replay:
                 self._redo(commit)
             self.progress(number, len(self.commits))
         final = self._compare(None)
-        # An operation changes also what is not its own: an object that another one stands on.
-        self._report(self.commits[-1], "scene", "seen when the whole scenes were compared", (), self._news(final, ()))
+        # An operation can change other data too, for example an object that stands on a moved one.
+        self._report(
+            self.commits[-1], "scene", "found by the comparison of the complete scenes", (), self._news(final, ())
+        )
         return VersionReplay(
             len(self.commits), self.redone, tuple(self.opened), tuple(self.parts), final, total(self.notes)
         )
 
     def _start(self, commit: Commit) -> None:
+        version = self.blenders.versions[1]
+        kind: PartKind
         if commit.replayable:
             checkpoint = None
+            kind = "begun"
+            message = f"a new scene begins with other settings in Blender {version}"
         else:
             checkpoint = self.journal.checkpoints.route(commit.number).checkpoint
+            kind = "opened"
+            message = f"its checkpoint is another scene when Blender {version} opens it"
+
         old, _ = self.blenders.both(lambda worker: open_checkpoint(worker, checkpoint))
         _require(commit, old)
         if not commit.replayable:
             self.opened.append(OpenedCommit(commit.number, commit.operation_id, commit.tool))
         self.known.clear()
-        version = self.blenders.versions[1]
-        if commit.replayable:
-            message = f"a new scene begins with other settings in Blender {version}"
-        else:
-            message = f"its checkpoint is another scene when Blender {version} opens it"
-        kind: PartKind
-        if commit.replayable:
-            kind = "begun"
-        else:
-            kind = "opened"
         self._report(commit, kind, message, (), self._news(self._compare(None), ()))
 
     def _redo(self, commit: Commit) -> None:
         old, new = self.blenders.step(commit)
-        _require(commit, old["after"] if old["ok"] else f"a failure ({old['message']})")
+        reached = old["after"]
+        if not old["ok"]:
+            reached = f"a failure ({old['message']})"
+        _require(commit, reached)
         self.redone += 1
         if not new["ok"]:
-            self._go_on_after_failure(commit, new)
+            self._continue_after_failure(commit, new)
             return
         results = tuple(_result_parts(old["result"], new["result"]))
         keys = changed_blocks(old, new)
@@ -153,8 +161,8 @@ class _Replay:
             kind = "scene"
         self._report(commit, kind, "", results, properties)
 
-    def _go_on_after_failure(self, commit: Commit, answer: StepAnswer) -> None:
-        """The rest is compared from the old one's scene on."""
+    def _continue_after_failure(self, commit: Commit, answer: StepAnswer) -> None:
+        """Report the failure, and continue in both Blenders with the scene of the old one."""
         message = f"it failed in Blender {self.blenders.versions[1]}: {answer['message']}"
         part = OperationPart(commit.number, commit.operation_id, commit.tool, "failed", message, (), ())
         self.observe(part)
@@ -169,11 +177,14 @@ class _Replay:
         return difference.parts
 
     def _news(self, parts: Sequence[PropertyPart], keys: Sequence[tuple[str, ...]]) -> tuple[PropertyPart, ...]:
-        """Those that did not part before in the same way. Of the datablocks that were looked at, what parts no more is forgotten."""
+        """Return the differences that did not exist before, and remember the current ones.
+
+        For the datablocks in `keys`, forget differences that no longer exist.
+        """
         news = tuple(part for part in parts if self.known.get(part.place()) != part)
-        looked_at = {key[:2] for key in keys}
-        gone = [place for place in self.known if place[:2] in looked_at]
-        for place in gone:
+        compared_blocks = {key[:2] for key in keys}
+        outdated = [place for place in self.known if place[:2] in compared_blocks]
+        for place in outdated:
             del self.known[place]
         self.known |= {part.place(): part for part in parts}
         return news
@@ -192,18 +203,18 @@ class _Replay:
             self.parts.append(part)
 
 
-def _require(commit: Commit, found: str) -> None:
-    if found != commit.hash_after:
+def _require(commit: Commit, reached: str) -> None:
+    if reached != commit.hash_after:
         raise RebuildFailed(
-            f"commit {commit.number} ({commit.tool}) leads to another scene than the journal says, in its own Blender already:"
-            f" expected {commit.hash_after}, found {found}",
-            cure="Run `blendwright replay` to see up to where the journal agrees.",
-            details={"expected": commit.hash_after, "found": found},
+            f"commit {commit.number} ({commit.tool}) leads to another scene than in the journal, even in its own Blender:"
+            f" expected {commit.hash_after}, found {reached}",
+            cure="Run `blendwright replay` to find the last commit that still agrees with the journal.",
+            details={"expected": commit.hash_after, "found": reached},
         )
 
 
 def _result_parts(old: Any, new: Any, path: str = "") -> Iterator[ResultPart]:
-    """Where two results differ, by JSON pointer; fingerprints are left out."""
+    """Yield the differences of two results by JSON pointer, without fingerprints."""
     if isinstance(old, dict) and isinstance(new, dict):
         ours, theirs = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
         for key in sorted(ours.keys() | theirs.keys()):
@@ -214,7 +225,7 @@ def _result_parts(old: Any, new: Any, path: str = "") -> Iterator[ResultPart]:
         if len(first) != len(second):
             yield ResultPart(path, old, new)
         else:
-            for index, (one, other) in enumerate(zip(first, second, strict=True)):
-                yield from _result_parts(one, other, f"{path}/{index}")
+            for index, (old_item, new_item) in enumerate(zip(first, second, strict=True)):
+                yield from _result_parts(old_item, new_item, f"{path}/{index}")
     elif not same_value(old, new):
         yield ResultPart(path, old, new)

@@ -1,4 +1,4 @@
-"""What comparing two Blenders found, as a document for programs and as a page with pictures for whoever decides."""
+"""The report of a comparison of two Blenders: as a document for programs, and as a page with pictures for people."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from blendwright.versions.pictures import PicturePair
 from blendwright.versions.replay import OpenedCommit, OperationPart
 
 REPORT, PAGE = "report.json", "report.html"
-# In a receipt; the report has all.
+# The number of entries of a list in a receipt. The report has all.
 MOST_IN_RECEIPT = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedScene:
-    """A scene of the new Blender beside the one of the old: `how` says how it got there."""
+    """The same scene in both Blenders. `how` describes how the new Blender got it."""
 
     how: str
     parts: tuple[PropertyPart, ...]
@@ -31,7 +31,10 @@ class ComparedScene:
 
 @dataclass(frozen=True, slots=True)
 class VersionReport:
-    """`subject` is the workspace or the file. `operations` and what follows is empty for a file, whose scene is opened in both."""
+    """The report about a workspace or file, which is its `subject`.
+
+    For a file, the fields from `operations` on are empty.
+    """
 
     subject: str
     old: str
@@ -40,7 +43,7 @@ class VersionReport:
     notes: Mapping[DesignNote, int]
     operations: tuple[OperationPart, ...] = ()
     pictures: Mapping[int, PicturePair] = field(default_factory=dict[int, PicturePair])
-    """Of the operations where scenes part, by their commits."""
+    """The pictures of operations whose scenes differ, by commit."""
     opened: tuple[OpenedCommit, ...] = ()
     commits: int = 0
     redone: int = 0
@@ -57,7 +60,7 @@ class VersionReport:
             "same": self.same,
             "commits": self.commits,
             "redone": self.redone,
-            "opened": [asdict(each) for each in self.opened],
+            "opened": [asdict(commit) for commit in self.opened],
             "operations": [
                 asdict(part) | {"pictures": _pictures(self.pictures.get(part.commit))} for part in self.operations
             ],
@@ -75,14 +78,14 @@ class VersionReport:
         }
 
     def write(self, directory: Path) -> str:
-        """Write both files; returns the sha256 of the document."""
+        """Write both files, and return the SHA-256 of the document."""
         document = orjson.dumps(self.to_json(), option=orjson.OPT_INDENT_2)
         (directory / REPORT).write_bytes(document)
         (directory / PAGE).write_text("".join(_page(self)), "utf-8")
         return hashlib.sha256(document).hexdigest()
 
     def for_receipt(self, sha256: str) -> dict[str, Any]:
-        """What the journal keeps of it."""
+        """Return the summary of the report for the receipt of the upgrade."""
         parted = [{"commit": part.commit, "kind": part.kind, "tool": part.tool} for part in self.operations]
         places = [" ".join(part.place()) for scene in self.scenes for part in scene.parts]
         return {
@@ -121,21 +124,25 @@ def _page(report: VersionReport) -> Iterator[str]:
         yield f"<h2>{html.escape(heading(part))}</h2>"
         if part.message:
             yield f"<p>{html.escape(part.message)}</p>"
-        rows = [("result " + each.path, each.old, each.new) for each in part.results]
-        yield _table(rows + [(" ".join(each.place()), each.old, each.new) for each in part.properties], report)
+        rows = [("result " + result.path, result.old, result.new) for result in part.results]
+        yield _table(rows + _property_rows(part.properties), report)
         yield _image(report.pictures.get(part.commit))
     for scene in report.scenes:
         yield f"<h2>{html.escape(scene.how)}</h2>"
-        yield _table([(" ".join(each.place()), each.old, each.new) for each in scene.parts], report)
+        yield _table(_property_rows(scene.parts), report)
         yield _image(scene.pictures)
     if report.opened:
-        yield "<h2>Not replayed: opened from their checkpoints in both</h2>"
-        yield _table([(f"commit {each.commit}", each.operation_id, each.tool) for each in report.opened], None)
-    yield "<h2>Not the same by design of the two Blenders</h2>"
+        yield "<h2>Not replayed: both opened their checkpoints</h2>"
+        yield _table([(f"commit {opened.commit}", opened.operation_id, opened.tool) for opened in report.opened], None)
+    yield "<h2>Different by design of the two Blenders</h2>"
     notes = sorted(report.notes.items(), key=_note_order)
     yield _table(
         [(f"{note.type}.{note.property}", f"{note.what} ({count} times)", note.example) for note, count in notes], None
     )
+
+
+def _property_rows(parts: Sequence[PropertyPart]) -> list[tuple[str, Any, Any]]:
+    return [(" ".join(part.place()), part.old, part.new) for part in parts]
 
 
 def _table(rows: Sequence[tuple[str, Any, Any]], report: VersionReport | None) -> str:
@@ -152,26 +159,26 @@ def _table(rows: Sequence[tuple[str, Any, Any]], report: VersionReport | None) -
 def _image(pair: PicturePair | None) -> str:
     if pair is None:
         return ""
-    return f'<img src="{html.escape(pair.side_by_side)}" alt="both and their difference">'
+    return f'<img src="{html.escape(pair.side_by_side)}" alt="both pictures and their difference">'
 
 
 def heading(part: OperationPart) -> str:
-    what = {
+    problem = {
         "failed": "fails",
-        "result": "answers something else",
+        "result": "has another result",
         "scene": "leaves another scene",
         "opened": "opens as another scene",
         "begun": "begins with another scene",
     }[part.kind]
-    return f"commit {part.commit}: {part.tool} ({part.operation_id}) {what}"
+    return f"commit {part.commit}: {part.tool} ({part.operation_id}) {problem}"
 
 
 def summary(report: VersionReport) -> str:
-    replayed = parted = ""
+    replayed = differences = ""
     if report.commits:
-        replayed = f"{report.redone} of {report.commits} commits were run again in both, {len(report.opened)} opened. "
-        parted = f"{len(report.operations)} operations part. "
+        replayed = f"{report.redone} of {report.commits} commits ran again in both, {len(report.opened)} were opened. "
+        differences = f"{len(report.operations)} operations differ. "
     if report.same:
         return f"{replayed}The scenes are the same."
-    scenes = "; ".join(f"{scene.how}: {len(scene.parts)} properties part" for scene in report.scenes)
-    return f"{replayed}{parted}{scenes}."
+    scenes = "; ".join(f"{scene.how}: {len(scene.parts)} properties differ" for scene in report.scenes)
+    return f"{replayed}{differences}{scenes}."

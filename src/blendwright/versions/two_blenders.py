@@ -1,4 +1,4 @@
-"""The same scene in two Blenders side by side: brought there, asked and compared together."""
+"""Two Blenders with the same scene, which receive the same requests and whose scenes are compared."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TwoBlenders:
-    """`old` is the one that the scene comes from; what `new` makes of it is what is asked."""
+    """Two workers: `old` in the Blender that the scene comes from, `new` in the Blender under test."""
 
     old: RemoteScene
     new: RemoteScene
@@ -34,17 +34,17 @@ class TwoBlenders:
         return (self.old.profile.version_string, self.new.profile.version_string)
 
     def both(self, act: Callable[[RemoteScene], T]) -> tuple[T, T]:
-        """Do something in both at the same time."""
+        """Run a function for both workers at the same time, and return both results."""
         with ThreadPoolExecutor(2) as threads:
             first, second = threads.submit(act, self.old), threads.submit(act, self.new)
             return first.result(), second.result()
 
     def open(self, file: Path, label: str) -> tuple[str, str]:
-        """Open a .blend file in both; returns the hashes. Raises RebuildFailed where one of them cannot."""
+        """Open a .blend file in both, and return the hashes. Raise RebuildFailed when one of them cannot open it."""
         return self.both(lambda worker: open_scene_file(worker, file, label))
 
     def hand_over(self) -> str:
-        """Open the old one's scene, as it saves it, in the new one; returns the hash there."""
+        """Save the scene of the old Blender and open it in the new one. Return its hash there."""
         self.old.save(HANDED_OVER, full=False)
         source = self.old.require_process().scratch / HANDED_OVER
         copy_scene(source, self.new.require_process().scratch / SCENE_FILE)
@@ -54,11 +54,11 @@ class TwoBlenders:
             raise RebuildFailed(f"the new Blender cannot open the scene of the old one: {error.message}") from error
 
     def compare(self, keys: Sequence[Key] | None = None) -> ContentDifference:
-        """The difference of the two scenes, or of these datablocks of them."""
+        """Return the difference of the two scenes, or of these datablocks only."""
         return compare_content(*self.both(lambda worker: read_content(worker, keys)))
 
     def step(self, commit: Commit) -> tuple[StepAnswer, StepAnswer]:
-        """Run the step of a commit again in both."""
+        """Run the step of a commit again in both, and return both answers."""
         request = StepRequest(tool=commit.tool, version=commit.tool_version, args=dict(commit.args))
         return self.both(lambda worker: _step(worker, request, commit))
 
@@ -68,12 +68,12 @@ def _step(worker: RemoteScene, request: StepRequest, commit: Commit) -> StepAnsw
         return worker.step(request, deadline=HANG_SECONDS)
     except WorkerFault as error:
         version = worker.profile.version_string
-        message = f"commit {commit.number} ({commit.tool}) cannot be run again in Blender {version}: {error.message}"
-        raise RebuildFailed(message, cure="Use the blendwright that wrote it.") from error
+        message = f"commit {commit.number} ({commit.tool}) cannot run again in Blender {version}: {error.message}"
+        raise RebuildFailed(message, cure="Use the Blendwright version that wrote it.") from error
 
 
 def changed_blocks(*answers: StepAnswer) -> list[Key]:
-    """The datablocks that steps changed; of a membership the collection."""
+    """Return the datablocks that steps changed. A change of a membership counts for the collection or the scene."""
     keys: dict[Key, None] = {}
     for change in (change for answer in answers for change in answer["changes"]):
         kind, name = change[:2]

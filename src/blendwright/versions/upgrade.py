@@ -1,7 +1,8 @@
-"""Moving a workspace to another Blender: its history is replayed there beside the old one, the report says where they part, and only
-then, when it is wanted, the move is committed.
+"""The upgrade of a workspace to another Blender.
 
-Nothing is changed but by that one commit: a report without a move takes no lock and leaves the workspace as it is.
+It replays the history in the old and the new Blender and writes a report of the differences. Only then, if the caller
+wants it, it commits the upgrade. That commit is the only change: a report alone takes no lock and leaves the
+workspace unchanged.
 """
 
 from __future__ import annotations
@@ -39,15 +40,18 @@ Blender = str | Path | WorkerSource | None
 Take = Literal["replayed", "opened"]
 REPLAYED, OPENED = "the journal replayed", "HEAD's scene opened"
 FINAL = "final"
-# Every picture takes seconds; the first places where scenes part say most.
+# The number of operations with pictures. Each picture takes seconds, and the first differences say most.
 MOST_PICTURES = 5
 REPLAYED_FILE = "replayed.blend"
 
 
 @dataclass(frozen=True, slots=True)
 class UpgradeOptions:
-    """`take` says which scene the new line begins with; None leaves it to what was found. `move` commits, where scenes part only with
-    `accept_differences`."""
+    """The choices of an upgrade. `take` is the scene that the new line begins with; None chooses it by the
+    differences.
+
+    `move` commits the upgrade if nothing differs, and `accept_differences` commits it in any case.
+    """
 
     move: bool = False
     accept_differences: bool = False
@@ -58,8 +62,11 @@ class UpgradeOptions:
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """`commit` is the one that moved the workspace; None where it was not moved. `configured` is the Blender that blendwright.toml names,
-    which counts more than the one that the workspace belongs to."""
+    """The result of an upgrade. `commit` is the commit that moved the workspace, or None.
+
+    `configured` is the Blender that blendwright.toml names. It takes precedence over the Blender that made the
+    workspace's scene.
+    """
 
     report: VersionReport
     directory: Path
@@ -91,10 +98,12 @@ def upgrade(
     options: UpgradeOptions | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Upgrade:
-    """Compare the workspace in its own Blender and in a new one, write a report, and move it where that is wanted.
+    """Compare the workspace in its own Blender and in a new one, write a report, and move the workspace if the
+    options say so.
 
-    Raises Refusal where there is nothing to move, EnvironmentUnfit where one of the Blenders is not what is needed, RebuildFailed where
-    the journal does not lead to its own scenes."""
+    Raise Refusal when the workspace is already on the new Blender, EnvironmentUnfit when the old Blender is not the
+    workspace's own, and RebuildFailed when the journal does not lead to its own scenes.
+    """
     options = options or UpgradeOptions()
     with contextlib.ExitStack() as open_parts:
         directory = Path(workspace).resolve()
@@ -105,7 +114,7 @@ def upgrade(
             journal = open_parts.enter_context(read_journal(directory))
         head = require_head(journal)
         workers = [open_parts.enter_context(inspection_workers(directory, blender=blender)) for blender in (old, new)]
-        blenders = TwoBlenders(*(each.worker() for each in workers))
+        blenders = TwoBlenders(*(source.worker() for source in workers))
         _require_pair(blenders, head)
         return _Upgrade(directory, journal, blenders, options, progress).run(head)
 
@@ -134,9 +143,11 @@ class _Upgrade:
         self._blenders.new.save(REPLAYED_FILE, full=False)
         self._blenders.hand_over()
         compared = self._blenders.compare()
-        # Where all is the same, one picture of the last scene is enough.
-        shown = bool(replayed.parts or compared.parts or self._options.take == "opened")
-        second = ComparedScene(OPENED, compared.parts, self._final("opened") if shown else None)
+        # If nothing differs, one picture of the last scene is enough.
+        second_pictures = None
+        if replayed.parts or compared.parts or self._options.take == "opened":
+            second_pictures = self._final("opened")
+        second = ComparedScene(OPENED, compared.parts, second_pictures)
         report = VersionReport(
             subject=str(self._workspace),
             old=self._blenders.versions[0],
@@ -150,11 +161,15 @@ class _Upgrade:
             redone=replayed.redone,
         )
         with unfit_on_os_error(
-            f"the report cannot be written to {self._directory}", "Name another place: --report DIR."
+            f"the report cannot be written to {self._directory}", "Name another directory: --report DIR."
         ):
             sha256 = report.write(self._directory)
-        # Where an operation failed, what was replayed begins with the old one's scene anyway.
-        taken: Take = self._options.take or ("opened" if replayed.failed or replayed.final else "replayed")
+        # After a failed operation, the replayed scene continues from the old Blender's scene anyway.
+        taken: Take = "replayed"
+        if self._options.take is not None:
+            taken = self._options.take
+        elif replayed.failed or replayed.final:
+            taken = "opened"
         if self._wanted(report):
             commit = self._move(report, sha256, taken)
         else:
@@ -172,7 +187,7 @@ class _Upgrade:
         if taken == "replayed":
             copy_scene(scratch / REPLAYED_FILE, scratch / SCENE_FILE)
             new.open(SCENE_FILE)
-        # What a later command opens is the file: it is the scene of the file that counts.
+        # Later commands open the file, so the commit must have the hash of the scene as opened from the file.
         new.save(SCENE_FILE, full=False)
         scene_hash = new.open(SCENE_FILE)
         args = {"blender": ".".join(map(str, new.profile.version)), "take": taken}
@@ -191,49 +206,50 @@ class _Upgrade:
         return None
 
     def _report_directory(self, head: Commit) -> Path:
-        old, new = (".".join(map(str, each.profile.version[:2])) for each in (self._blenders.old, self._blenders.new))
-        name = f"upgrade-{old}-to-{new}-commit-{head.number}"
+        old, new = self._blenders.old.profile.version[:2], self._blenders.new.profile.version[:2]
+        name = f"upgrade-{'.'.join(map(str, old))}-to-{'.'.join(map(str, new))}-commit-{head.number}"
         directory = self._options.directory or self._workspace / "artifacts" / name
-        with unfit_on_os_error(f"{directory} cannot be made", "Name another place: --report DIR."):
+        with unfit_on_os_error(f"{directory} cannot be created", "Name another directory: --report DIR."):
             directory.mkdir(parents=True, exist_ok=True)
         return directory
 
 
 def own_line(journal: JournalView) -> Sequence[Commit]:
-    """HEAD's line as far as it belongs to HEAD's Blender: from the baseline, or from where the workspace was moved there."""
+    """Return the part of HEAD's line that belongs to HEAD's Blender: from the baseline, or from the last upgrade."""
     line = head_line(journal)
-    moved = [place for place, commit in enumerate(line) if commit.kind == "rebaseline"]
-    if moved:
-        return line[moved[-1] :]
+    upgrades = [index for index, commit in enumerate(line) if commit.kind == "rebaseline"]
+    if upgrades:
+        return line[upgrades[-1] :]
     return line
 
 
 def _require_pair(blenders: TwoBlenders, head: Commit) -> None:
-    """Raises EnvironmentUnfit unless the old Blender wrote the workspace, Refusal where the new one did."""
-    ours, theirs = (scheme_of(reached) for reached in blenders.both(lambda worker: worker.reset()))
+    """Raise EnvironmentUnfit unless the old Blender wrote the workspace, and Refusal if the new one wrote it."""
+    old_hash, new_hash = blenders.both(lambda worker: worker.reset())
+    ours, theirs = scheme_of(old_hash), scheme_of(new_hash)
     written = scheme_of(head.hash_after)
     if theirs == written:
-        message = f"the workspace belongs to Blender {theirs.rpartition(':')[2]} already"
+        message = f"the workspace is already on Blender {theirs.rpartition(':')[2]}"
         raise Refusal.of(Fault.SCENE_CONFLICT, message, "Name another Blender with --blender.")
     if ours != written:
         method, _, version = written.partition(":")
         if method != ours.partition(":")[0]:
-            had = method.removeprefix("bw")
+            method_number = method.removeprefix("bw")
             message = (
-                f"the workspace was written with method {had} of the fingerprint, which this blendwright has no more"
+                f"the workspace uses method {method_number} of the fingerprint, which this Blendwright no longer has"
             )
-            cure = "Use the blendwright that wrote it to export the scene, and begin a new workspace with it."
+            fix = "Use the Blendwright version that wrote it to export the scene, and create a new workspace with it."
         else:
-            message = f"the workspace was written with Blender {version}, and Blender {ours.rpartition(':')[2]} is to replay it"
-            cure = f"Get that one: blendwright blender add {version}; or say where it is: --from PATH."
-        raise EnvironmentUnfit(message, cure=cure, details={"expected": written, "found": ours})
+            message = f"the workspace was written with Blender {version}, but Blender {ours.rpartition(':')[2]} is to replay it"
+            fix = f"Add that Blender: blendwright blender add {version}. Or give its path: --from PATH."
+        raise EnvironmentUnfit(message, cure=fix, details={"expected": written, "found": ours})
 
 
 @contextlib.contextmanager
 def _locked_journal(directory: Path) -> Generator[Journal]:
-    """The journal for writing, with what others left behind put in order."""
+    """Yield the journal for writing, after the usual recovery."""
     with read_journal(directory):
-        pass  # there is one: moving begins none
+        pass  # raises if the workspace does not exist, because `Journal` would create it
     events = EventBus()
     policy = load_policy(directory).policy
     head_command = policy.journal.audit_heads_command

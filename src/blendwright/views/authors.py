@@ -1,4 +1,4 @@
-"""Who is behind a commit, as the journal knows it: from its contract, its request and its approval."""
+"""Authors of commits, as the journal knows them: from contract, request and approval."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ By = Literal["model", "person", "code", "file"]
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Who is behind a commit: a model that planned it or sent it as a host, a person at the command line or in a window, a program of
-    the Python API, or a file that was taken in. `asked` are the words that a planner was given, `program` the hash of the program that
-    the plan came from, `approved_by` how a person agreed where one was asked."""
+    """The author of a commit: a model, a person, a program that uses the Python API, or an adopted file.
+
+    A model is the planner or the host that sent the plan. A person works at the command line or in a window. `asked`
+    are the words of the request to a planner, `program` is the hash of the plan's program, and `approved_by` says how
+    a person approved.
+    """
 
     by: By
     host: str | None = None
@@ -41,8 +44,9 @@ class _Authors:
 
     def who(self, commit: Commit) -> Who:
         if commit.kind != "operation":
-            edited = commit.kind == "adopt" and "window" in commit.args
-            return Who("person" if edited else "file", transport="window" if edited else None)
+            if commit.kind == "adopt" and "window" in commit.args:
+                return Who("person", transport="window")
+            return Who("file")
         host = self._host(str(commit.receipt.get("contract") or ""))
         model, asked, program = self._request(commit.request_id)
         name, transport = host.get("name"), host.get("transport")
@@ -56,18 +60,20 @@ class _Authors:
         return Who(by, name, transport, model, asked, program, self._approved_by(commit))
 
     def _read_host(self, contract: str) -> Mapping[str, Any]:
-        kept = self._journal.contracts.read(contract)
-        if kept is None:
+        contract_document = self._journal.contracts.read(contract)
+        if contract_document is None:
             return {}
-        return kept["host"]
+        return contract_document["host"]
 
     def _read_request(self, request_id: str) -> tuple[str | None, str | None, str | None]:
-        attempts, programs = (
-            self._journal.attempts.of_request(request_id),
-            self._journal.programs.of_request(request_id),
-        )
-        model, asked = (attempts[-1].model, attempts[-1].asked) if attempts else (None, None)
-        return model, asked, programs[-1].hash if programs else None
+        attempts = self._journal.attempts.of_request(request_id)
+        programs = self._journal.programs.of_request(request_id)
+        model = asked = program = None
+        if attempts:
+            model, asked = attempts[-1].model, attempts[-1].asked
+        if programs:
+            program = programs[-1].hash
+        return model, asked, program
 
     def _approved_by(self, commit: Commit) -> str | None:
         if commit.receipt.get("approval") is None:

@@ -1,6 +1,7 @@
-"""Before and after: pictures of the scenes of two commits from the same place, and what differs between them.
+"""Before and after: pictures of the scenes of two commits from the same viewpoint, and their difference.
 
-Both scenes are rebuilt in a Blender of their own, which is thrown away; the scene of the workspace stays as it is."""
+A separate temporary Blender rebuilds both scenes. The scene of the workspace stays unchanged.
+"""
 
 from __future__ import annotations
 
@@ -36,24 +37,29 @@ from blendwright.workspace.reading import inspection_workers, read_journal
 if TYPE_CHECKING:
     from blendwright.workspace.open_scene import OpenScene
 
-# A picture of a heavy scene on a slow machine takes long; one that hangs must not keep its caller for ever.
+# The time limit of one picture. A heavy scene on a slow machine takes long, but a hanging render must not block its caller.
 PICTURE_SECONDS = 600.0
-# The camera that a view is seen through in both scenes, or what changed would move the picture.
+# The name of the camera for both scenes. Without a shared camera, a change of the scene would move the viewpoint.
 EYE = "blendwright look"
+# The far clipping distance of a perspective camera.
 FAR = 1e6
-# How far back it stands where there is no perspective: so many times as far as the later scene reaches, or is wide.
+# The distance of an orthographic camera, as a multiple of the extent or the width of the later scene.
 STEPS_BACK = 10
+# The maximum width of one picture in pixels.
 WIDEST = 1024
 PREVIEW = "render.preview"
-# Of its noise, where the engine has some: what `render.preview` takes where none is given.
+# The seed of render noise in a result: the default of `render.preview`.
 SEED = 0
 AFTER, SHEET = "after.png", "before_after.png"
 
 
 @dataclass(frozen=True, slots=True)
 class LookBack:
-    """From where, and how, the scenes of two commits are looked at. Without a view and a camera it is through each scene's own one, and
-    without a frame at that of each."""
+    """The viewpoint for looking at the scenes of two commits. Without a view and a camera, each scene uses its own
+    camera.
+
+    Without a frame, each scene uses its own current frame.
+    """
 
     view: NamedView | None = None
     camera: str | None = None
@@ -64,7 +70,10 @@ class LookBack:
 
 @dataclass(frozen=True, slots=True)
 class CommitsSeen:
-    """`sheet` is a PNG: before, after, and their difference. `result` is that of `render.compare`."""
+    """Two commits with their pictures.
+
+    `sheet` is a PNG with before, after and the difference. `result` is the result of `render.compare`.
+    """
 
     before: Commit
     after: Commit
@@ -72,13 +81,12 @@ class CommitsSeen:
     sheet: bytes
 
     def to_json(self) -> dict[str, Any]:
-        told = ("silhouette_iou", "difference", "differing", "width", "height")
-        commits = {"before": self.before.number, "after": self.after.number}
+        document: dict[str, Any] = {"ok": True, "before": self.before.number, "after": self.after.number}
+        for name in ("silhouette_iou", "difference", "differing", "width", "height"):
+            document[name] = self.result[name]
         if self.result["notes"]:
-            notes = {"notes": self.result["notes"]}
-        else:
-            notes = {}
-        return {"ok": True, **commits, **{name: self.result[name] for name in told}, **notes}
+            document["notes"] = self.result["notes"]
+        return document
 
 
 def look_back(
@@ -89,19 +97,24 @@ def look_back(
     *,
     blender: str | Path | WorkerSource | None = None,
 ) -> CommitsSeen:
-    """The scenes of two commits of a workspace, which may be in use. Raises Refusal where there is nothing to see, and RebuildFailed
-    where a scene is not what the journal says."""
+    """Return pictures of the scenes of two commits of a workspace, which may be in use.
+
+    Raise Refusal when the scenes show nothing, and RebuildFailed when a scene differs from the journal.
+    """
     with read_journal(workspace) as journal, inspection_workers(workspace, blender=blender) as inspection:
         commits = find(journal, before), find(journal, after)
         return see_commits(journal, inspection.worker(), *commits, [look or LookBack()])[0]
 
 
 def require_look(opened: OpenScene, args: Mapping[str, Any], options: RunOptions) -> None:
-    """Raises Refusal where whoever is held to this contract may not look at the scene like this: the rules for `render.preview` decide."""
+    """Raise Refusal if the contract forbids such a picture of the scene: the rules for `render.preview` apply."""
     operation = Operation("look", PREVIEW, args, (), None, 0, "", NOWHERE)
-    against = opened.check(Plan("call", new_id(), (operation,), "id", "stop", single_call=True))
-    if against is not None:
-        raise Refusal([*against.findings, *(each for one in against.operations for each in one.findings)])
+    report = opened.check(Plan("call", new_id(), (operation,), "id", "stop", single_call=True))
+    if report is not None:
+        findings = list(report.findings)
+        for operation_report in report.operations:
+            findings.extend(operation_report.findings)
+        raise Refusal(findings)
     opened.require_allowed(PREVIEW, SafetyLevel.READ_ONLY, args, options)
 
 
@@ -112,9 +125,10 @@ def look_back_in(
     look: LookBack | None = None,
     options: RunOptions = DEFAULT_OPTIONS,
 ) -> Outcome:
-    """Return pictures of the scenes of two commits of an open workspace, and what differs between them, as an artifact.
+    """Return pictures of the scenes of two commits of an open workspace and their difference, as an artifact.
 
-    Raises Refusal where there is nothing to see, or where the rules for `render.preview` do not allow it."""
+    Raise Refusal when the scenes show nothing, or when the rules for `render.preview` forbid it.
+    """
     return look_back_from(opened, [look or LookBack()], before, after, options)[0]
 
 
@@ -127,29 +141,39 @@ def look_back_from(
 ) -> list[Outcome]:
     """Return one outcome for each view, as `look_back_in` does for a single one. Both scenes are rebuilt once."""
     for look in looks:
-        place = {name: value for name, value in (("view", look.view), ("camera", look.camera)) if value is not None}
-        require_look(opened, {"engine": look.engine, **place}, options)
+        args: dict[str, Any] = {"engine": look.engine}
+        if look.view is not None:
+            args["view"] = look.view
+        if look.camera is not None:
+            args["camera"] = look.camera
+        require_look(opened, args, options)
     journal = opened.journal
     before_commit, after_commit = find(journal, before), find(journal, after)
     seconds = opened.terms.constraints.render_seconds
     with opened.spare_worker() as worker:
-        every = see_commits(journal, worker, before_commit, after_commit, looks, seconds=seconds, cancel=options.cancel)
+        pairs = see_commits(journal, worker, before_commit, after_commit, looks, seconds=seconds, cancel=options.cancel)
         scratch = worker.require_process().scratch
         paths = opened.keep_artifacts([_numbered(SHEET, number) for number in range(len(looks))], scratch)
-    return [
-        Outcome(
-            "render.compare",
-            tools()["render.compare"].version,
-            result=seen.to_json(),
-            artifacts=(path,),
-            determinism_class="deterministic" if look.engine == "WORKBENCH" else "seeded",
-            seed=None if look.engine == "WORKBENCH" else SEED,
-            fingerprint_before=before_commit.hash_after,
-            fingerprint_after=after_commit.hash_after,
-            request_id=new_id(),
+
+    outcomes: list[Outcome] = []
+    for look, pair, path in zip(looks, pairs, paths, strict=True):
+        determinism, seed = "seeded", SEED
+        if look.engine == "WORKBENCH":
+            determinism, seed = "deterministic", None
+        outcomes.append(
+            Outcome(
+                "render.compare",
+                tools()["render.compare"].version,
+                result=pair.to_json(),
+                artifacts=(path,),
+                determinism_class=determinism,
+                seed=seed,
+                fingerprint_before=before_commit.hash_after,
+                fingerprint_after=after_commit.hash_after,
+                request_id=new_id(),
+            )
         )
-        for look, seen, path in zip(looks, every, paths, strict=True)
-    ]
+    return outcomes
 
 
 def see_commits(
@@ -162,32 +186,42 @@ def see_commits(
     seconds: float = PICTURE_SECONDS,
     cancel: CancelToken | None = None,
 ) -> list[CommitsSeen]:
-    """From the same places. Where one of the scenes has no camera of its own, and none was named, both are seen from a corner above."""
+    """Return one pair of pictures per look, both scenes from the same viewpoint.
+
+    If a look uses the scene's own camera and one of the scenes has none, view both scenes from a corner above.
+    """
     steps = LookSteps(worker, seconds, cancel)
     seen = _seen(journal, steps, before, after, dict(enumerate(looks)))
-    blind = {place: replace(look, view="ISO") for place, look in enumerate(looks) if place not in seen}
+    blind = {index: replace(look, view="ISO") for index, look in enumerate(looks) if index not in seen}
     if blind:
         seen |= _seen(journal, steps, before, after, blind)
-    return [seen[place] for place in range(len(looks))]
+    return [seen[index] for index in range(len(looks))]
 
 
 def _seen(
     journal: JournalView, steps: LookSteps, before: Commit, after: Commit, looks: Mapping[int, LookBack]
 ) -> dict[int, CommitsSeen]:
-    """By the numbers of the looks, without those through a camera that one of the scenes does not have. The later scene first: a view is
-    chosen for it, and the earlier one is seen from there too."""
+    """Return pairs of pictures by the index of their look, without looks through a scene camera that one of the
+    scenes lacks.
+
+    The function renders the later scene first, and chooses each view for it. The earlier scene uses the same
+    viewpoint.
+    """
     rebuild_commit(steps.worker, journal, after.number)
     shared: dict[int, dict[str, Any]] = {}
     eyes: list[dict[str, Any]] = []
     taken: dict[int, dict[str, Any]] = {}
     for number, look in looks.items():
-        place = {"camera": look.camera, "frame": look.frame}
-        shared[number] = {"engine": look.engine, **{name: at for name, at in place.items() if at is not None}}
+        shared[number] = {"engine": look.engine}
+        if look.camera is not None:
+            shared[number]["camera"] = look.camera
+        if look.frame is not None:
+            shared[number]["frame"] = look.frame
         if look.view is not None and look.camera is None:
             eyes.append(framed(steps, look.view, f"{EYE} {number}", look.frame))
             shared[number]["camera"] = f"{EYE} {number}"
         size = {"width": look.width, "height": look.width * 3 // 4, "render_shape": True}
-        with _without_its_camera(look):
+        with _tolerate_missing_camera(look):
             taken[number] = steps.do(PREVIEW, {**shared[number], **size, "artifact": _numbered(AFTER, number)})
     rebuild_commit(steps.worker, journal, before.number)
     for eye in eyes:
@@ -204,24 +238,25 @@ def _seen(
             "captions": [f"after: commit {after.number}", f"before: commit {before.number}"],
             "artifact": sheet,
         }
-        with _without_its_camera(looks[number]):
+        with _tolerate_missing_camera(looks[number]):
             result = steps.do("render.compare", args, files={reference: str(scratch / "artifacts" / reference)})
-            # What is black in the one is often lit in the other.
-            told = {f"commit {after.number}": later["notes"], f"commit {before.number}": result["notes"]}
-            result["notes"] = [f"{which}: {note}" for which, notes in told.items() for note in notes]
+            # Both notes, because an area that is black in one scene is often lit in the other.
+            notes = [f"commit {after.number}: {note}" for note in later["notes"]]
+            notes += [f"commit {before.number}: {note}" for note in result["notes"]]
+            result["notes"] = notes
             with open_scratch_file(scratch, "artifacts", sheet) as opened:
                 seen[number] = CommitsSeen(before, after, result, opened.read())
     return seen
 
 
 @contextmanager
-def _without_its_camera(look: LookBack) -> Generator[None]:
-    """For a look through the scene's own camera, which it may not have."""
+def _tolerate_missing_camera(look: LookBack) -> Generator[None]:
+    """Suppress the refusal of a picture through the scene's own camera when the scene has none."""
     try:
         yield
     except Refusal as refused:
-        own = look.view is None and look.camera is None
-        if not own or {finding.fault for finding in refused.findings} != {Fault.SCENE_CONFLICT}:
+        uses_scene_camera = look.view is None and look.camera is None
+        if not uses_scene_camera or {finding.fault for finding in refused.findings} != {Fault.SCENE_CONFLICT}:
             raise
 
 
@@ -232,36 +267,54 @@ def _numbered(name: str, number: int) -> str:
 
 
 def framed(steps: LookSteps, view: NamedView, name: str = EYE, frame: int | None = None) -> dict[str, Any]:
-    """A camera that sees everything from a side of the scene as it is now, or at a frame, as the arguments that make it in another one."""
+    """Create a camera that sees the whole current scene from a side, and return the arguments of `camera.create` for
+    an equal camera.
+
+    With `frame`, the camera sees the whole scene at that frame.
+    """
     perspective = view in IN_PERSPECTIVE
-    steps.do("camera.create", {"name": name, "projection": "PERSP" if perspective else "ORTHO"})
-    from_there = {"from_direction": list(DIRECTIONS[view]), "frames": [] if frame is None else [frame]}
-    found = steps.do("camera.frame_objects", {"object": name, **from_there})
-    told = steps.do("object.inspect", {"object": name})
-    eye: dict[str, Any] = {"name": name, **{part: told[part] for part in ("location", "rotation_euler_deg")}}
+    projection = "ORTHO"
+    if perspective:
+        projection = "PERSP"
+    frames: list[int] = []
+    if frame is not None:
+        frames = [frame]
+    steps.do("camera.create", {"name": name, "projection": projection})
+    direction = list(DIRECTIONS[view])
+    framing = steps.do("camera.frame_objects", {"object": name, "from_direction": direction, "frames": frames})
+    camera = steps.do("object.inspect", {"object": name})
+    eye: dict[str, Any] = {
+        "name": name,
+        "location": camera["location"],
+        "rotation_euler_deg": camera["rotation_euler_deg"],
+    }
     if perspective:
         return {**eye, "clip_end": FAR}
-    # What was nearer in the other scene is before the camera too. Its depths are as fine everywhere: they must not reach too far.
-    scale = _ortho_scale(steps, told["data"])
-    back = max(found["distance"], scale) * STEPS_BACK
+    # Move the camera back, so that nearer objects of the other scene stay in front of it. An orthographic depth buffer has the same
+    # precision everywhere, so the distance must stay limited.
+    scale = _ortho_scale(steps, camera["data"])
+    back = max(framing["distance"], scale) * STEPS_BACK
     eye["location"] = [at + towards * back for at, towards in zip(eye["location"], DIRECTIONS[view], strict=True)]
     return {**eye, "projection": "ORTHO", "ortho_scale": scale, "clip_end": back * 4}
 
 
 def _ortho_scale(steps: LookSteps, camera: str) -> float:
-    """How wide the camera of that name sees: told of the cameras of a scene, page by page."""
+    """Return the orthographic scale of a camera, found page by page in a snapshot.
+
+    Raise KeyError when the camera does not exist.
+    """
     offset: int | None = 0
     while offset is not None:
-        told = steps.do("scene.snapshot", {"include": ["cameras"], "limit": 1000, "offset": offset})
-        for each in told["cameras"]["items"]:
-            if each["name"] == camera:
-                return each["ortho_scale"]
-        offset = told["next_offset"]
+        page = steps.do("scene.snapshot", {"include": ["cameras"], "limit": 1000, "offset": offset})
+        for entry in page["cameras"]["items"]:
+            if entry["name"] == camera:
+                return entry["ortho_scale"]
+        offset = page["next_offset"]
     raise KeyError(camera)
 
 
 class LookSteps:
-    """Tools run in a Blender that nobody goes on with."""
+    """A runner of tools in a temporary Blender."""
 
     def __init__(self, worker: RemoteScene, seconds: float, cancel: CancelToken | None) -> None:
         self.worker = worker
@@ -269,12 +322,12 @@ class LookSteps:
         self._cancel = cancel
 
     def do(self, name: str, args: Mapping[str, Any], files: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """The result. Raises Refusal with the findings of a step that fails."""
+        """Run a tool and return its result. Raise Refusal with the findings of a failed step."""
         tool: AnyTool = tools()[name]
         canonical = tool.args_model.model_validate(dict(args)).model_dump(mode="json")
         request = StepRequest(tool=name, version=tool.version, args=canonical, files=dict(files or {}), verify=True)
         answer: StepAnswer = self.worker.step(request, deadline=self._seconds, cancel=self._cancel)
         if not answer["ok"] or answer["result"] is None:
-            found = [Finding.from_json(one) for one in answer["findings"]]
-            raise Refusal(found or [Finding(Fault.EXECUTION_FAILED, answer["message"], "", None)])
+            findings = [Finding.from_json(finding) for finding in answer["findings"]]
+            raise Refusal(findings or [Finding(Fault.EXECUTION_FAILED, answer["message"], "", None)])
         return answer["result"]

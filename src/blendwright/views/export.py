@@ -1,4 +1,4 @@
-"""Files that leave a workspace: the scene of any commit, the scene that is open, a picture of it."""
+"""Exports from a workspace: the scene of any commit, the open scene, and a picture of it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from blendwright.values.outcome import Outcome
 from blendwright.workspace.open_scene import OpenScene
 from blendwright.workspace.reading import inspection_workers, read_journal
 
-# A picture on a slow machine takes longer than the calls of a plan may.
+# The time limit of a picture. On a slow machine it takes longer than the limit for the calls of a plan.
 PICTURE_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedScene:
-    """`cleaned` lists the code of the scene that the file goes without."""
+    """An exported scene. `cleaned` lists the code that the file omits."""
 
     file: Path
     size: int
@@ -54,16 +54,18 @@ def export_commit(
     overwrite: bool = False,
     blender: str | Path | WorkerSource | None = None,
 ) -> ExportedScene:
-    """Write the scene of a commit to a .blend file, without code that would run where it is opened; the workspace stays as it is.
+    """Write the scene of a commit to a .blend file, without code that would run on opening. The workspace stays
+    unchanged.
 
-    Raises Refusal for a name that cannot be used or a commit that is not there, RebuildFailed when the scene is not what the
-    journal says."""
+    Raise Refusal for an unusable file name or a missing commit, and RebuildFailed when the scene differs from the
+    journal.
+    """
     if file.suffix != ".blend":
-        cure = f'Other formats are written by: blendwright call file.export --args \'{{"path": "{file}"}}\''
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{file} is not the name of a .blend file", cure)
+        fix = f'Write other formats with: blendwright call file.export --args \'{{"path": "{file}"}}\''
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{file} is not the name of a .blend file", fix)
     if file.exists() and not overwrite:
-        cure = "Name another file, or give --overwrite."
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{file} is there already", cure)
+        fix = "Name another file, or give --overwrite."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"{file} exists already", fix)
     with read_journal(workspace) as journal, inspection_workers(workspace, blender=blender) as inspection:
         commit = find(journal, at)
         worker = inspection.worker()
@@ -76,14 +78,20 @@ def export_commit(
 
 
 def export_open_scene(opened: OpenScene, file: Path, approver: Approver, cancel: CancelToken | None = None) -> Outcome:
-    """Write the open scene. Whoever names the file has agreed that it is replaced: nobody is asked about that again."""
+    """Write the open scene to a file.
+
+    Naming an existing file implies approval to replace it, so no further question is asked.
+    """
     allowed = replace(approver, grants=approver.grants | {SafetyLevel.DESTRUCTIVE.value})
     args = {"path": str(file), "overwrite": file.expanduser().exists()}
     return opened.outcome("file.export", args, RunOptions(approver=allowed, cancel=cancel))
 
 
 def render_picture(opened: OpenScene, target: Path, cancel: CancelToken) -> Outcome:
-    """Through the scene's camera where it has one, else from the front right above."""
+    """Render a picture of the open scene, through its camera or, without one, from the front right above.
+
+    Write the picture to `target`, and return the outcome.
+    """
     look = {"engine": "CYCLES", "samples": PICTURE_SAMPLES, "render_shape": True}
     args: dict[str, Any] = {**look, "artifact": "run.png"}
     options = RunOptions(cancel=cancel, call_seconds=PICTURE_SECONDS)
@@ -96,12 +104,15 @@ def render_picture(opened: OpenScene, target: Path, cancel: CancelToken) -> Outc
     try:
         return deliver_picture(outcome, opened.judged_target(target))
     except Refusal as refused:
-        first = refused.findings[0]
-        return outcome.with_(fault=first.fault, message=first.message, findings=refused.findings, artifacts=())
+        finding = refused.findings[0]
+        return outcome.with_(fault=finding.fault, message=finding.message, findings=refused.findings, artifacts=())
 
 
 def write_picture(data: bytes, target: Path) -> None:
-    """Whole or not at all, replacing what is there. Raises EnvironmentUnfit."""
+    """Write a picture atomically, replacing an existing file.
+
+    Raise EnvironmentUnfit when the file cannot be written.
+    """
     with tempfile.TemporaryFile() as written:
         written.write(data)
         written.seek(0)
@@ -109,15 +120,14 @@ def write_picture(data: bytes, target: Path) -> None:
             with open_directory(target.parent.resolve(), make=0o777) as directory:
                 write_whole(directory, target.name, written)
         except OSError as error:
-            raise EnvironmentUnfit(
-                f"{target} cannot be written: {error.strerror}", cure="Name another place."
-            ) from error
+            message = f"{target} cannot be written: {error.strerror}"
+            raise EnvironmentUnfit(message, cure="Name another path.") from error
 
 
 def copy_whole(source: Path, target: Path) -> None:
-    """Whole or not at all: a file that is replaced must not be half of each. Raises EnvironmentUnfit."""
+    """Copy a file atomically, replacing an existing file. Raise EnvironmentUnfit when the target cannot be written."""
     try:
         with open_file(source.resolve()) as scene, open_directory(target.parent.resolve(), make=0o777) as directory:
             write_whole(directory, target.name, scene)
     except OSError as error:
-        raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure="Name another place.") from error
+        raise EnvironmentUnfit(f"{target} cannot be written: {error.strerror}", cure="Name another path.") from error

@@ -1,4 +1,4 @@
-"""Following what another process does in a workspace: what its journal and its records of runs have more than before. Takes no lock."""
+"""A feed of what other processes do in a workspace: new audit records and changes of run records. It takes no lock."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ from blendwright.records.audit import AuditRecord
 from blendwright.views.timeline import branch_list
 from blendwright.workspace.run_records import DIRECTORY as RUNS
 
-# Audit records in one step; whoever lags behind takes several.
-MOST_RECORDS = 500
-MOST_OF_REQUEST = 100_000
+# The number of audit records in one step. A reader that lags behind takes several steps.
+MAX_RECORDS = 500
+# The number of audit records that `audit_of_request` returns at most.
+MAX_REQUEST_RECORDS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """`records` are new ones of the audit chain, with the commit of each; `state` is where the workspace stands now; `runs` says
-    whether a run began or ended."""
+    """The changes since the last poll. `records` are new audit records, each with its commit, and `state` is the
+    current state.
+
+    `runs` says whether a run began or ended.
+    """
 
     state: Mapping[str, Any]
     records: tuple[Mapping[str, Any], ...]
@@ -30,7 +34,10 @@ class Changes:
 
 
 class JournalFollower:
-    """Not thread-safe. Raises EnvironmentUnfit where there is no workspace."""
+    """A follower of the journal of a workspace.
+
+    It is not thread-safe. Raise EnvironmentUnfit when the workspace does not exist.
+    """
 
     def __init__(self, workspace: str | Path) -> None:
         self._directory = Path(workspace).resolve()
@@ -43,25 +50,25 @@ class JournalFollower:
         self._expected = frozenset[str]()
 
     def poll(self) -> Changes | None:
-        """What is new since the last time; None where nothing is."""
+        """Return the changes since the last call, or None if there are none."""
         changes, runs, written = self._journal.changes, self._runs_mark(), self._written_at()
         if written != self._written and changes == self._changes:
-            # A journal of an older version is read from a copy, which stays as it is when somebody takes the journal along.
+            # A journal of an older version is read from a copy in memory, which does not see that another process upgraded the file.
             self._journal.close()
             self._journal = JournalView(self._directory)
             self._changes = None
         self._written = written
-        ran = runs != self._runs_seen
+        runs_changed = runs != self._runs_seen
         self._runs_seen = runs
-        if changes == self._changes and not ran and not self._has_expired():
+        if changes == self._changes and not runs_changed and not self._has_expired():
             return None
         self._changes = changes
-        records = self._journal.audit.records(after=self._seen, limit=MOST_RECORDS)
+        records = self._journal.audit.records(after=self._seen, limit=MAX_RECORDS)
         if records:
             self._seen = records[-1].sequence
-        if len(records) == MOST_RECORDS:
-            self._changes = None  # there may be more
-        return Changes(self._state(), tuple(map(_told, records)), ran)
+        if len(records) == MAX_RECORDS:
+            self._changes = None  # read the next page at the next poll
+        return Changes(self._state(), tuple(map(_record_json, records)), runs_changed)
 
     def close(self) -> None:
         self._journal.close()
@@ -70,9 +77,12 @@ class JournalFollower:
         journal = self._journal
         head = journal.head
         self._expected = frozenset(stored.request.id for stored in journal.approvals.listed())
+        number, length = None, 0
+        if head is not None:
+            number, length = head.number, head.generation + 1
         return {
-            "head": None if head is None else head.number,
-            "length": 0 if head is None else head.generation + 1,
+            "head": number,
+            "length": length,
             "total": journal.count,
             "redo": journal.redo_target(),
             "approvals": sorted(self._expected),
@@ -82,10 +92,11 @@ class JournalFollower:
         }
 
     def _has_expired(self) -> bool:
-        """Whether a question is over without anybody having written anything."""
-        return bool(self._expected) and self._expected != frozenset(
-            one.request.id for one in self._journal.approvals.listed()
-        )
+        """Return whether a question has expired, which happens without any write."""
+        if not self._expected:
+            return False
+        pending = frozenset(stored.request.id for stored in self._journal.approvals.listed())
+        return self._expected != pending
 
     def _written_at(self) -> int:
         with contextlib.suppress(OSError):
@@ -93,7 +104,7 @@ class JournalFollower:
         return 0
 
     def _runs_mark(self) -> tuple[Any, ...]:
-        """Another value whenever a file of the records is new or longer; the newest two say so."""
+        """Return a value that changes when a run record is new or grows. The two newest files suffice for that."""
         with contextlib.suppress(OSError):
             newest = sorted(self._runs.glob("*.jsonl"))[-2:]
             return tuple((path.name, path.stat().st_size) for path in newest)
@@ -101,15 +112,17 @@ class JournalFollower:
 
 
 def audit_of_request(workspace: str | Path, request_id: str) -> list[dict[str, Any]]:
-    """What became of the operations of a request so far, in order."""
+    """Return the audit records of the operations of a request, in order."""
     with contextlib.closing(JournalView(Path(workspace).resolve())) as journal:
-        return [_told(one) for one in journal.audit.records(limit=MOST_OF_REQUEST, request_id=request_id)]
+        return [
+            _record_json(record) for record in journal.audit.records(limit=MAX_REQUEST_RECORDS, request_id=request_id)
+        ]
 
 
-def _told(record: AuditRecord) -> dict[str, Any]:
-    """What a graph of a plan needs of a record."""
+def _record_json(record: AuditRecord) -> dict[str, Any]:
+    """Return the fields of an audit record that the graph of a plan shows. `ms` is the time in Blender in milliseconds."""
     fields = record.record
-    spent = [fields.get(name) for name in ("plan_us", "execute_us", "verify_us")]
+    total_us = sum(fields.get(name) or 0 for name in ("plan_us", "execute_us", "verify_us"))
     return {
         "sequence": record.sequence,
         "request": fields["request_id"],
@@ -117,6 +130,6 @@ def _told(record: AuditRecord) -> dict[str, Any]:
         "tool": fields["tool_name"],
         "status": fields["status"],
         "error": fields.get("error_code"),
-        "ms": round(sum(each for each in spent if each is not None) / 1000, 3),
+        "ms": round(total_us / 1000, 3),
         "time": fields["timestamp"],
     }

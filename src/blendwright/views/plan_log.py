@@ -1,4 +1,4 @@
-"""The history of a workspace plan by plan: what each was, how much it did, who asked for it, and the commit that has its scene."""
+"""The history of a workspace as plans: description, size, author, and the commit with the resulting scene."""
 
 from __future__ import annotations
 
@@ -16,15 +16,20 @@ from blendwright.views.queries import named_commits
 from blendwright.views.timeline import about
 from blendwright.workspace.reading import read_journal
 
-# Of what a plan was, in one line.
+# The maximum number of characters of a plan's title.
 LONGEST_TITLE = 72
+# The number of tools that a title names.
 MOST_TOOLS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class PlanEntry:
-    """A plan, or a call, which is a plan of one. `commit` is its last one and has the scene that it left; `before` is the one that it
-    began with, None for the first of all. `names` are the branches and tags of its commits."""
+    """A plan, or a call, which counts as a plan of one operation. `commit` is its last commit, with the resulting
+    scene.
+
+    `before` is the commit that it started from, or None for the first plan. `names` are the branches and tags of its
+    commits.
+    """
 
     span: PlanSpan
     commit: Commit
@@ -48,7 +53,7 @@ class PlanEntry:
 
 @dataclass(frozen=True, slots=True)
 class PlanPage:
-    """Plans, newest first; the rest as in `queries.LogPage`."""
+    """A page of plans, newest first. The other fields have the same meaning as in `queries.LogPage`."""
 
     plans: tuple[PlanEntry, ...]
     head: int | None
@@ -64,27 +69,33 @@ class PlanPage:
 
 
 def plan_log(workspace: str | Path, *, limit: int = 20, before: str | None = None, all_lines: bool = False) -> PlanPage:
-    """The plans that led to HEAD, or every one there is; `before` names the first commit of the last plan of the page before."""
+    """Return the plans that led to HEAD, or all plans.
+
+    `before` is the first commit of the last plan on the previous page.
+    """
     with read_journal(workspace) as journal:
         if before is None:
             below = None
         else:
             below = find(journal, before).number
-        # One more than is shown tells whether there is a next page.
+        # One more plan than shown, to know whether a next page exists.
         spans = journal.plan_spans(limit=limit + 1, before=below, all_lines=all_lines)
-        shown = spans[:limit]
+        page = spans[:limit]
+        next_before = None
+        if len(spans) > limit:
+            next_before = page[-1].first
         entries = _Entries(journal)
         return PlanPage(
-            tuple(map(entries.of, shown)),
+            tuple(map(entries.of, page)),
             journal.head_number,
             journal.redo_target(),
-            shown[-1].first if len(spans) > limit else None,
+            next_before,
             journal.branches.current(),
         )
 
 
 class _Entries:
-    """What is asked once for many plans."""
+    """A builder of plan entries. It reads data that many plans share only once."""
 
     def __init__(self, journal: JournalView) -> None:
         self._journal = journal
@@ -96,48 +107,55 @@ class _Entries:
         first, last = self._journal.show(span.first), self._journal.show(span.last)
         programs = self._journal.programs.of_request(span.request_id)
         who = self._who(last)
-        # Numbers between its own may be those of another line.
-        named = (
-            name
-            for commit, names in self._names.values()
-            if span.holds(commit.number) and commit.request_id == span.request_id
-            for name in names
-        )
+        names: list[str] = []
+        for commit, commit_names in self._names.values():
+            # The request too, because commits of other lines can have numbers within the span.
+            if span.holds(commit.number) and commit.request_id == span.request_id:
+                names.extend(commit_names)
+        program = None
+        if programs:
+            program = programs[-1].hash
+        head = self._head
+        is_head = head is not None and span.holds(head.number) and head.request_id == span.request_id
         return PlanEntry(
             span,
             last,
             first.parent,
-            _what(span, last, who, programs),
+            _title(span, last, who, programs),
             who,
             first.timestamp,
-            programs[-1].hash if programs else None,
-            tuple(named),
-            self._head is not None and span.holds(self._head.number) and self._head.request_id == span.request_id,
+            program,
+            tuple(names),
+            is_head,
         )
 
 
-def _what(span: PlanSpan, last: Commit, who: Who, programs: Sequence[StoredProgram]) -> str:
-    """In one line: the words that somebody asked with, how its program calls itself, or its tools."""
+def _title(span: PlanSpan, last: Commit, who: Who, programs: Sequence[StoredProgram]) -> str:
+    """Return one line about a plan: the words of the request, the title of its program with parameters, or its tools."""
     if who.asked:
         return _cut(f'"{who.asked}"')
     if programs:
-        given = " ".join(f"{name}={value}" for name, value in programs[-1].params.items())
-        return _cut(" ".join(filter(None, (program_title(programs[-1].program) or _tools(span), given))))
+        title = program_title(programs[-1].program) or _tools(span)
+        params = [f"{name}={value}" for name, value in programs[-1].params.items()]
+        return _cut(" ".join([title, *params]))
+    if span.operations > 1:
+        return _cut(_tools(span))
     if last.kind == "baseline" and "scene" in last.args:
-        file = [str(last.args["scene"])]
-    else:
-        file = about(last)
-    return _cut(" ".join((last.tool, *file)) if span.operations == 1 else _tools(span))
+        return _cut(f"{last.tool} {last.args['scene']}")
+    return _cut(" ".join((last.tool, *about(last))))
 
 
 def _tools(span: PlanSpan) -> str:
     names = [tool for tool, _ in span.tools.most_common(MOST_TOOLS)]
-    more = len(span.tools) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more else "")
+    text = ", ".join(names)
+    remaining = len(span.tools) - len(names)
+    if remaining:
+        text += f" and {remaining} more"
+    return text
 
 
 def program_title(text: str) -> str | None:
-    """The first comment of a program that has words, where nothing but comments comes before it."""
+    """Return the first comment of a program that has words, or None if code comes before it."""
     for line in text.splitlines():
         words = line.strip()
         if words and not words.startswith("#"):

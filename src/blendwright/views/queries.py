@@ -1,13 +1,14 @@
-"""Questions about a workspace, answered without its lock and without changing it: its history, its scene, its files, its numbers.
+"""Queries about a workspace: its history, scene, files and numbers. They take no lock and change nothing.
 
-A workspace that is not there is never begun by asking: EnvironmentUnfit is raised. A commit that is not there is a Refusal.
+A query never creates a workspace: it raises EnvironmentUnfit when the workspace does not exist, and Refusal when a
+commit does not exist.
 """
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +46,7 @@ from blendwright.workspace.settings import workspace_roots
 
 if TYPE_CHECKING:
     from blendwright.workspace.observing.metrics import Metrics
+    from blendwright.workspace.open_scene import OpenScene
 
 SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "tool_version", "timestamp",
                   "hash_before", "hash_after", "replayable")  # fmt: skip
@@ -52,8 +54,12 @@ SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "too
 
 @dataclass(frozen=True, slots=True)
 class LogPage:
-    """Commits, newest first. `redo` is where redo would lead; `next_before` is what to ask for the next page with. `branch` is the one that
-    HEAD is on, None where it is detached; `names` are the branches and tags of each commit that has some."""
+    """A page of commits, newest first. `redo` is the target of redo, and `next_before` is the argument for the next
+    page.
+
+    `branch` is the branch that HEAD is on, or None when HEAD is detached. `names` has the branches and tags of
+    commits.
+    """
 
     commits: tuple[Commit, ...]
     head: int | None
@@ -75,19 +81,19 @@ class LogPage:
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """Audit records, oldest first; `next_after` is what to ask for the next page with."""
+    """A page of audit records, oldest first. `next_after` is the argument for the next page."""
 
     records: tuple[AuditRecord, ...]
     next_after: int | None
 
     def to_json(self) -> dict[str, Any]:
-        records = [{"sequence": one.sequence, "hash": one.hash, **one.record} for one in self.records]
+        records = [{"sequence": record.sequence, "hash": record.hash, **record.record} for record in self.records]
         return {"ok": True, "records": records, "next_after": self.next_after}
 
 
 @dataclass(frozen=True, slots=True)
 class RequestHistory:
-    """What planners made of a request, the programs that it was written as, and what it did to the scene."""
+    """The history of a request: the attempts of planners, its programs, and its commits."""
 
     request_id: str
     attempts: tuple[Attempt, ...]
@@ -112,55 +118,59 @@ class ComparedCommits:
     difference: Difference
 
     def to_json(self) -> dict[str, Any]:
-        ends = {
-            name: {"commit": commit.number, "scene_hash": commit.hash_after}
-            for name, commit in (("a", self.before), ("b", self.after))
-        }
-        return {"ok": True, **ends, "equal": self.difference.is_empty, **self.difference.to_json()}
+        before = {"commit": self.before.number, "scene_hash": self.before.hash_after}
+        after = {"commit": self.after.number, "scene_hash": self.after.hash_after}
+        return {"ok": True, "a": before, "b": after, "equal": self.difference.is_empty, **self.difference.to_json()}
 
 
 def commit_log(
     workspace: str | Path, *, limit: int = 20, before: str | None = None, all_lines: bool = False
 ) -> LogPage:
-    """The commits that led to HEAD, or every one there is; `before` names the last commit of the page before."""
+    """Return the commits that led to HEAD, or all commits. `before` is the last commit of the previous page."""
     with read_journal(workspace) as journal:
         head = journal.head
         if before is None:
             below = None
         else:
             below = find(journal, before).number
-        # One more than is shown tells whether there is a next page.
+        # One more commit than shown, to know whether a next page exists.
         commits = journal.log(limit=limit + 1, before=below, all_lines=all_lines)
         redo = journal.redo_target()
         branch, names = journal.branches.current(), named_commits(journal)
     page = commits[:limit]
+    next_before = None
     if len(commits) > limit:
-        following = page[-1].number
-    else:
-        following = None
-    return LogPage(page, None if head is None else head.number, redo, following, branch, names)
+        next_before = page[-1].number
+    head_number = None
+    if head is not None:
+        head_number = head.number
+    return LogPage(page, head_number, redo, next_before, branch, names)
 
 
 def named_commits(journal: JournalView) -> dict[int, tuple[str, ...]]:
-    """The branches and tags that name each commit."""
-    named: dict[int, tuple[str, ...]] = {}
-    for name, commit in (
-        *((one.name, one.commit) for one in journal.branches.listed()),
-        *journal.branches.tags().items(),
-    ):
+    """Return the branches and tags of each commit that has some, by commit number."""
+    names: dict[int, tuple[str, ...]] = {}
+    commits_by_name: list[tuple[str, int | None]] = [
+        (branch.name, branch.commit) for branch in journal.branches.listed()
+    ]
+    commits_by_name.extend(journal.branches.tags().items())
+    for name, commit in commits_by_name:
         if commit is not None:
-            named[commit] = (*named.get(commit, ()), name)
-    return named
+            names[commit] = (*names.get(commit, ()), name)
+    return names
 
 
 def audit_page(workspace: str | Path, *, after: int, limit: int, **fields: str | None) -> AuditPage:
-    """Audit records in order; `fields` are names of fields with the values that they must have, None for any."""
-    wanted = {name: value for name, value in fields.items() if value is not None}
+    """Return audit records in order. `fields` maps field names to required values; None accepts any value."""
+    required = {name: value for name, value in fields.items() if value is not None}
     with read_journal(workspace) as journal:
-        # One more than is shown tells whether there is a next page.
-        records = journal.audit.records(after=after, limit=limit + 1, **wanted)
+        # One more record than shown, to know whether a next page exists.
+        records = journal.audit.records(after=after, limit=limit + 1, **required)
     page = records[:limit]
-    return AuditPage(page, page[-1].sequence if len(records) > limit else None)
+    next_after = None
+    if len(records) > limit:
+        next_after = page[-1].sequence
+    return AuditPage(page, next_after)
 
 
 def head_moves(workspace: str | Path, *, limit: int = 20) -> tuple[HeadMove, ...]:
@@ -169,48 +179,52 @@ def head_moves(workspace: str | Path, *, limit: int = 20) -> tuple[HeadMove, ...
 
 
 def request_history(workspace: str | Path, request_id: str) -> RequestHistory:
-    """Its id, or how that begins where no other one does. Raises Refusal for a request that nobody made here."""
+    """Return the history of a request, by its id or by an unambiguous beginning of the id.
+
+    Raise Refusal for an unknown request.
+    """
     with read_journal(workspace) as journal:
-        request_id = _whole_id(journal, request_id)
+        request_id = _complete_id(journal, request_id)
         attempts = journal.attempts.of_request(request_id)
-        # Rounds of a plan that says that it is not done run under ids of their own.
+        # Each further round of a planner's unfinished plan runs under an id of its own.
         ids = dict.fromkeys([request_id, *(str(attempt.outcome["request_id"]) for attempt in attempts)])
-        commits = tuple(commit for id in ids for commit in journal.commits_of(id))
-        programs = tuple(program for id in ids for program in journal.programs.of_request(id))
+        commits: list[Commit] = []
+        programs: list[StoredProgram] = []
+        for id in ids:
+            commits.extend(journal.commits_of(id))
+            programs.extend(journal.programs.of_request(id))
     if not attempts and not commits and not programs:
-        cure = "See which there are: blendwright log"
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no request {request_id}", cure)
-    return RequestHistory(request_id, attempts, commits, programs)
+        fix = "List the requests: blendwright log"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no request {request_id}", fix)
+    return RequestHistory(request_id, attempts, tuple(commits), tuple(programs))
 
 
-# Of an id, as `log` shows it, so much is enough.
-LEAST_OF_ID = 6
+# The number of characters of an id, as `log` shows it, that are enough to find it.
+MIN_ID_CHARACTERS = 6
 
 
-def _whole_id(journal: JournalView, start: str) -> str:
-    """The id that begins so, where there is one such; ids of programs are long."""
-    if len(start) >= LEAST_OF_ID:
-        found = journal.requests_like(start)
-    else:
-        found = ()
-    if start in found or journal.attempts.of_request(start):
+def _complete_id(journal: JournalView, start: str) -> str:
+    """Return the request id that begins with `start`, because ids of programs are long. Without a match, return `start` itself."""
+    matches: Sequence[str] = ()
+    if len(start) >= MIN_ID_CHARACTERS:
+        matches = journal.requests_like(start)
+    if start in matches or journal.attempts.of_request(start):
         return start
-    if len(found) > 1:
+    if len(matches) > 1:
         message = f"several requests begin with {start}"
-        raise Refusal.of(
-            Fault.TARGET_NOT_FOUND, message, "Give more of it: blendwright log --plans --json has all of it."
-        )
-    return next(iter(found), start)
+        fix = "Give more of the id: blendwright log --plans --json shows it completely."
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, message, fix)
+    return next(iter(matches), start)
 
 
 def programs_of(workspace: str | Path, request_id: str) -> tuple[StoredProgram, ...]:
-    """The programs that plans of a request came from, oldest first."""
+    """Return the programs that produced plans of a request, oldest first."""
     with read_journal(workspace) as journal:
         return journal.programs.of_request(request_id)
 
 
 def commit_details(workspace: str | Path, number: str) -> dict[str, Any]:
-    """All that is stored of a commit, but for what the policy redacts."""
+    """Return all stored fields of a commit, redacted according to the policy."""
     with read_journal(workspace) as journal:
         commit, head = find(journal, number), journal.head
     hidden = load_policy(Path(workspace).resolve()).policy.audit.redact
@@ -230,9 +244,11 @@ def summary(commit: Commit) -> dict[str, Any]:
 def compare_commits(
     workspace: str | Path, a: str, b: str, *, blender: str | None = None, cancel: CancelToken | None = None
 ) -> ComparedCommits:
-    """What differs between the scenes of two commits. Both are rebuilt, each in a Blender of its own; cancelling ends those.
+    """Return the differences between the scenes of two commits. Two separate Blenders rebuild them; `cancel` ends
+    these.
 
-    Raises RebuildFailed with both hashes when a scene is not what the journal says."""
+    Raise RebuildFailed with both hashes when a scene differs from the journal.
+    """
     with (
         read_journal(workspace) as journal,
         inspection_workers(workspace, blender=blender) as inspection,
@@ -246,20 +262,24 @@ def compare_commits(
 
 def difference(journal: JournalView, workers: InspectionWorkers, before: Commit, after: Commit) -> Difference:
     with ThreadPoolExecutor(2) as starting:
-        first, second = (start.result() for start in [starting.submit(workers.worker) for _ in range(2)])
+        starts = [starting.submit(workers.worker), starting.submit(workers.worker)]
+    first, second = starts[0].result(), starts[1].result()
     old, new = _snapshot(journal, first, before), _snapshot(journal, second, after)
     names = objects_to_inspect(old, new)
     renamed = renamed_between(journal, before, after)
     return compare(with_modifier_settings(old, names, first), with_modifier_settings(new, names, second), renamed)
 
 
-# Commits that are read one by one to follow names.
-MOST_FOLLOWED = 10_000
+# The number of commits that `renamed_between` reads at most, one by one.
+MAX_FOLLOWED_COMMITS = 10_000
 
 
 def renamed_between(journal: JournalView, before: Commit, after: Commit) -> dict[str, str]:
-    """The objects that the commits from one to the other renamed; none where the one is not on the line of the other."""
-    if not 0 < after.generation - before.generation <= MOST_FOLLOWED:
+    """Return the new names of objects that the commits between two commits renamed, by old name.
+
+    Return nothing if `before` is not an ancestor of `after`, or too far away.
+    """
+    if not 0 < after.generation - before.generation <= MAX_FOLLOWED_COMMITS:
         return {}
     calls: list[tuple[str, Mapping[str, Any]]] = []
     commit = after
@@ -277,7 +297,7 @@ def _snapshot(journal: JournalView, worker: RemoteScene, commit: Commit) -> Scen
 
 
 def replay(workspace: str | Path, *, blender: str | None = None) -> Replay:
-    """Run all commits of HEAD's line again in a fresh Blender and compare."""
+    """Run all commits of HEAD's line again in a fresh Blender, and compare the hashes with the journal."""
     with read_journal(workspace) as journal:
         require_head(journal)
         with inspection_workers(workspace, blender=blender) as inspection:
@@ -287,34 +307,45 @@ def replay(workspace: str | Path, *, blender: str | None = None) -> Replay:
 def call_reader(
     tool: str, args: Mapping[str, Any], workspace: str, *, scene: str | None = None, blender: str | None = None
 ) -> Outcome:
-    """Ask a read-only tool about the scene of a workspace, or about that of a .blend file."""
+    """Call a read-only tool on the scene of a workspace, or on the scene of a .blend file."""
+    with _opened_for_query(workspace, scene, blender) as opened:
+        return opened.outcome(tool, dict(args))
+
+
+@contextlib.contextmanager
+def _opened_for_query(workspace: str, scene: str | None, blender: str | None) -> Generator[OpenScene]:
+    """Open an existing workspace, or a temporary workspace that starts from a .blend file."""
     with tempfile.TemporaryDirectory() as temporary:
+        target = temporary
         if scene is None:
+            target = workspace
             with read_journal(workspace):
-                pass  # there is one: asking begins none
-        with open(workspace if scene is None else temporary, scene=scene, blender=blender, spare=False) as opened:
-            return opened.outcome(tool, dict(args))
+                pass  # raises if the workspace does not exist, because `open` would create it
+        with open(target, scene=scene, blender=blender, spare=False) as opened:
+            yield opened
 
 
 def take_picture(
     tool: str, args: Mapping[str, Any], workspace: str, scene: str | None = None, blender: str | None = None
 ) -> tuple[Outcome, bytes | None]:
-    """The same of a tool that takes a picture, with the picture. Without a camera to look through, it is taken from a corner above."""
-    with tempfile.TemporaryDirectory() as temporary:
-        if scene is None:
-            with read_journal(workspace):
-                pass
-        with open(workspace if scene is None else temporary, scene=scene, blender=blender, spare=False) as opened:
-            outcome = opened.outcome(tool, dict(args))
-            if outcome.fault is Fault.SCENE_CONFLICT and not {"view", "camera"} & args.keys():
-                outcome = opened.outcome(
-                    tool, {**args, "view": "ISO", **({"render_shape": False} if "show" in args else {})}
-                )
-            return outcome, read_file(Path(outcome.artifacts[0])) if outcome.ok else None
+    """Call a tool that takes a picture, and return the outcome and the picture.
+
+    Without a camera, take it from a corner above.
+    """
+    with _opened_for_query(workspace, scene, blender) as opened:
+        outcome = opened.outcome(tool, dict(args))
+        if outcome.fault is Fault.SCENE_CONFLICT and not {"view", "camera"} & args.keys():
+            corner_args = {**args, "view": "ISO"}
+            if "show" in args:
+                corner_args["render_shape"] = False
+            outcome = opened.outcome(tool, corner_args)
+        if not outcome.ok:
+            return outcome, None
+        return outcome, read_file(Path(outcome.artifacts[0]))
 
 
 def external_files(workspace: str | Path) -> tuple[tuple[External, ...], tuple[Finding, ...]]:
-    """The files that the scene refers to, as they are now, and what is wrong with them."""
+    """Return the current state of the files that HEAD's scene refers to, and findings about them."""
     directory = Path(workspace).resolve()
     with read_journal(directory) as journal:
         recorded = recorded_externals(journal)
@@ -324,17 +355,17 @@ def external_files(workspace: str | Path) -> tuple[tuple[External, ...], tuple[F
 
 
 def external_findings(journal: JournalView) -> tuple[Finding, ...]:
-    """What was wrong with the files that HEAD's scene refers to when it was taken in."""
+    """Return findings about the external files of HEAD's scene, as they were when the scene was adopted."""
     return tuple(findings_about(recorded_externals(journal)))
 
 
 def recorded_externals(journal: JournalView) -> tuple[External, ...]:
-    """Those that HEAD's scene names."""
+    """Return the recorded external files of HEAD's scene."""
     return current_externals(journal)
 
 
 def journal_metrics(workspace: str | Path) -> Metrics:
-    """What the journal says in numbers, whichever processes wrote it."""
+    """Return metrics for the content of the journal, whichever processes wrote it."""
     from blendwright.workspace.observing.counters import count_journal
     from blendwright.workspace.observing.metrics import Metrics
 

@@ -1,6 +1,7 @@
-"""A Blender that looks at scenes of a workspace for whoever asks, in a thread of its own; it ends when nobody has asked for a while.
+"""A Blender for views of a workspace's scenes, in a thread of its own. It ends after a time without requests.
 
-The workspace may be in use: nothing is locked, and nothing in its journal changes."""
+The workspace may be in use: the reader takes no lock and changes nothing in the journal.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +18,17 @@ from blendwright.workspace.reading import inspection_workers, read_journal
 
 T = TypeVar("T")
 IDLE_SECONDS = 60.0
-# Whoever asks for more at once has left most of it behind already.
-MOST_WAITING = 48
+# The number of waiting jobs per queue. Beyond it, the oldest job is probably no longer of interest.
+MAX_WAITING_JOBS = 48
 
 _Job = tuple[Callable[[SceneViews], Any], Future[Any]]
 
 
 class SceneReader:
-    """`urgent` work comes before the rest, which is done newest first: what somebody looks at now was asked for last."""
+    """A queue of view jobs with one worker thread. `urgent` jobs come first, in order; the others run newest first.
+
+    The newest job is most likely the one that the user is looking at.
+    """
 
     def __init__(
         self,
@@ -43,7 +47,10 @@ class SceneReader:
         self._closed = False
 
     def submit(self, key: str, work: Callable[[SceneViews], T], *, urgent: bool = False) -> Future[T]:
-        """Have it done; what waits under the same key already is not done twice. Too old a job is cancelled."""
+        """Add a job and return its future.
+
+        If a job with the same key is waiting, return that one. A full queue cancels its oldest job.
+        """
         with self._changed:
             if self._closed:
                 raise EnvironmentUnfit("the console is shutting down", cure="Start it again.")
@@ -51,13 +58,13 @@ class SceneReader:
                 queue = self._urgent
             else:
                 queue = self._waiting
-            for place, (known, job) in enumerate(queue):
-                if known == key:
-                    queue.append(queue.pop(place))
+            for position, (queued_key, job) in enumerate(queue):
+                if queued_key == key:
+                    queue.append(queue.pop(position))
                     return job[1]
             done: Future[T] = Future()
             queue.append((key, (work, done)))
-            if len(queue) > MOST_WAITING:
+            if len(queue) > MAX_WAITING_JOBS:
                 queue.pop(0)[1][1].cancel()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._serve, name="scene-reader", daemon=True)
@@ -66,7 +73,7 @@ class SceneReader:
         return done
 
     def close(self) -> None:
-        """End its Blender; returns when that is done."""
+        """Cancel the waiting jobs, and wait until the Blender has ended."""
         with self._changed:
             self._closed = True
             thread = self._thread
@@ -79,7 +86,10 @@ class SceneReader:
             thread.join()
 
     def _serve(self) -> None:
-        """Until nobody has asked for a while. A Blender that could not be had, or broke, fails one job and is had anew for the next."""
+        """Run jobs until the queue stays empty for a while.
+
+        A Blender that fails to start or breaks fails one job; the next job starts another.
+        """
         while (job := self._next(wait=False)) is not None:
             try:
                 with (
@@ -92,7 +102,7 @@ class SceneReader:
                         done.set_result(work(views))
                         job = self._next(wait=True)
             except Exception as error:
-                # An outermost place: whoever asked is told, and the thread goes on with the next one.
+                # An outermost place: the future reports the error, and the thread continues with the next job.
                 if job is not None and not job[1].done():
                     job[1].set_exception(error)
                 elif not isinstance(error, BlendwrightError):
@@ -103,12 +113,15 @@ class SceneReader:
             while True:
                 queue = self._urgent or self._waiting
                 if queue:
-                    _, job = queue.pop(0 if queue is self._urgent else -1)
+                    position = -1
+                    if queue is self._urgent:
+                        position = 0
+                    _, job = queue.pop(position)
                     if job[1].set_running_or_notify_cancel():
                         return job
                 elif self._closed or not wait or not self._changed.wait(self._idle_seconds):
                     if self._urgent or self._waiting:
-                        continue  # it came in the last moment
+                        continue  # a job came at the last moment
                     if not wait:
                         self._thread = None
                     return None

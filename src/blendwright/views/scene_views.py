@@ -1,5 +1,6 @@
-"""What can be seen of the scene of any commit, in a Blender that is there to look only: pictures, the scene as GLB, its objects and what
-an audit finds, and files to take along."""
+"""Views of the scene of any commit, in a Blender for viewing only: pictures, GLB and .blend files, objects, and audit
+findings.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +23,23 @@ from blendwright.views.queries import renamed_between
 from blendwright.wire.remote_scene import RemoteScene
 
 GLB_FILE = "scene.glb"
+# The quality of WebP pictures.
 QUALITY = 82
-# What a list of objects says of each.
+# The fields of an object in a list, and their names in a snapshot.
 SHOWN = {"type": "type", "data": "data", "parent": "parent", "collections": "collections", "materials": "materials",
          "location": "transform.location", "modifiers": "modifiers.order", "visible": "visible_render"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class PicturePair:
-    """WebP pictures of two scenes from the same place."""
+    """WebP pictures of two scenes from the same viewpoint."""
 
     before: bytes
     after: bytes
 
 
 class SceneViews:
-    """Looks at scenes of one workspace with one worker, which holds the scene of the last commit that was asked for."""
+    """A viewer of scenes of one workspace. Its worker holds the scene of the latest requested commit."""
 
     def __init__(self, journal: JournalView, worker: RemoteScene) -> None:
         self._journal = journal
@@ -46,18 +48,23 @@ class SceneViews:
         self._at: Commit | None = None
 
     def commit(self, name: int | str) -> Commit:
-        """Raises Refusal where there is none."""
+        """Return a commit by its name. Raise Refusal when it does not exist."""
         return find(self._journal, name)
 
     def picture(self, number: int, width: int) -> bytes | None:
-        """A WebP picture through the scene's camera, or from a corner above; None where there is nothing to see."""
+        """Return a WebP picture through the scene's camera, or from a corner above.
+
+        Return None for a scene without anything to see.
+        """
         self._go_to(number)
         return self._picture({"width": width, "height": width * 3 // 4}) or self._picture(
             {"width": width, "height": width * 3 // 4, "view": "ISO"}
         )
 
     def picture_pair(self, before: int, after: int, width: int) -> PicturePair | None:
-        """Both from one place, which is chosen for the later one."""
+        """Return pictures of two scenes from one viewpoint, which is chosen for the later scene, or None without
+        anything to see.
+        """
         size = {"width": width, "height": width * 3 // 4}
         self._go_to(after)
         second = self._picture(size)
@@ -68,7 +75,7 @@ class SceneViews:
                 return PicturePair(first, second)
             self._go_to(after)
         try:
-            self._at = None  # an eye is put into the scene
+            self._at = None  # the new camera changes the worker's scene
             eye = framed(self._steps, "ISO")
         except Refusal:
             return None
@@ -82,12 +89,12 @@ class SceneViews:
         return PicturePair(first, second)
 
     def glb(self, number: int) -> bytes | None:
-        """The scene as a GLB file; None where nothing in it can be in one."""
+        """Return the scene as a GLB file, or None when the scene has nothing to export."""
         self._go_to(number)
         return glb_of(self._worker)
 
     def blend(self, number: int) -> bytes:
-        """The scene as a .blend file, without code that would run where it is opened."""
+        """Return the scene as a .blend file, without code that would run on opening."""
         commit = self._go_to(number)
         saved = self._worker.export(SCENE_FILE)
         if saved["hash"] != commit.hash_after:
@@ -96,18 +103,18 @@ class SceneViews:
             return opened.read()
 
     def objects(self, number: int) -> list[dict[str, Any]]:
-        """The objects of the scene, by name."""
+        """Return the objects of the scene in the order of their names."""
         self._go_to(number)
         entries = take_snapshot(self._worker).entries
-        return [{"name": name, **_shown(found)} for (kind, name), found in entries.items() if kind == "objects"]
+        return [{"name": name, **_shown(entry)} for (kind, name), entry in entries.items() if kind == "objects"]
 
     def audit(self, number: int) -> Mapping[str, Any]:
-        """What `scene.audit` says."""
+        """Return the result of `scene.audit`."""
         self._go_to(number)
         return self._steps.do("scene.audit", {})
 
     def difference(self, before: int, after: int) -> Difference:
-        """What differs between two scenes, property by property."""
+        """Return the differences between two scenes, property by property."""
         first, second = self._go_to(before), self._journal.show(after)
         old = take_snapshot(self._worker)
         self._go_to(after)
@@ -120,14 +127,14 @@ class SceneViews:
         return compare(old, new, renamed_between(self._journal, first, second))
 
     def _picture(self, args: Mapping[str, Any]) -> bytes | None:
-        """None where there is nothing to look through, or at."""
+        """Render a picture. Return None for a scene without a camera or without anything to see."""
         try:
             self._steps.do(PREVIEW, {**args, "artifact": AFTER})
         except Refusal as refused:
             if {finding.fault for finding in refused.findings} != {Fault.SCENE_CONFLICT}:
                 raise
             return None
-        from PIL import Image  # loaded only where there are pictures
+        from PIL import Image  # imported here, because only pictures need it
 
         written = io.BytesIO()
         with open_scratch_file(self._worker.require_process().scratch, "artifacts", AFTER) as opened:
@@ -135,21 +142,22 @@ class SceneViews:
         return written.getvalue()
 
     def _go_to(self, number: int) -> Commit:
-        """By redo alone where that leads there from the commit that the worker holds."""
-        target, at, self._at = self._journal.show(number), self._at, None
-        if at is None or at.hash_after != target.hash_after:
-            if at is None:
-                steps = None
-            else:
-                steps = self._journal.checkpoints.steps_between(at.number, target.number)
-            if steps is None or any(wrong is not None for _, wrong in redo_in_batches(self._worker, steps)):
+        """Bring a commit's scene into the worker, by redo alone if that is possible from the current commit."""
+        target = self._journal.show(number)
+        current = self._at
+        self._at = None
+        if current is None:
+            rebuild_commit(self._worker, self._journal, number)
+        elif current.hash_after != target.hash_after:
+            steps = self._journal.checkpoints.steps_between(current.number, target.number)
+            if steps is None or any(error is not None for _, error in redo_in_batches(self._worker, steps)):
                 rebuild_commit(self._worker, self._journal, number)
         self._at = target
         return target
 
 
 def glb_of(worker: RemoteScene) -> bytes | None:
-    """The scene that the worker holds as a GLB file; None where nothing in it can be in one."""
+    """Return the worker's scene as a GLB file, or None when the scene has nothing to export."""
     scratch = worker.require_process().scratch
     steps = LookSteps(worker, PICTURE_SECONDS, None)
     try:
@@ -162,5 +170,5 @@ def glb_of(worker: RemoteScene) -> bytes | None:
         return opened.read()
 
 
-def _shown(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: found.get(key) for name, key in SHOWN.items()}
+def _shown(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: entry.get(key) for name, key in SHOWN.items()}

@@ -1,4 +1,6 @@
-"""The history of a workspace as people look at it: any page of it, each commit with who asked for it and what it is about."""
+"""The history of a workspace for people: any page of it, each commit with its author and the datablocks that it
+changed.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,17 @@ from blendwright.views.authors import commit_authors
 from blendwright.views.queries import commit_details
 from blendwright.workspace.reading import read_journal
 
+# The number of characters of a text in a row.
 LONGEST_TEXT = 240
+# The number of names in a row.
 MOST_NAMES = 4
-# What changes in a scene whenever something is put into it: the thing itself says more.
+# The kind of changes that add a datablock to a collection. The datablock itself says more.
 MEMBERSHIP = "member"
 
 
 @dataclass(frozen=True, slots=True)
 class TimelinePage:
-    """`commits` are newest first; `total` is how many there are in this list, of which these begin at `offset`."""
+    """A page of commits, newest first. `total` is the length of the whole list, and the page begins at `offset`."""
 
     commits: tuple[Mapping[str, Any], ...]
     offset: int
@@ -33,66 +37,74 @@ class TimelinePage:
 
 
 def workspace_overview(workspace: str | Path) -> dict[str, Any]:
-    """Where a workspace stands, in a few hundred bytes. Raises EnvironmentUnfit where there is none."""
+    """Return the state of a workspace in a few hundred bytes. Raise EnvironmentUnfit when it does not exist."""
     directory = Path(workspace).resolve()
     with read_journal(directory) as journal:
         head, quarantine = journal.head, journal.recovery.quarantine()
         audit = journal.audit.head
+        number = scene_hash = None
+        length = 0
+        if head is not None:
+            number, scene_hash, length = head.number, head.hash_after, head.generation + 1
+        reason = None
+        if quarantine is not None:
+            reason = quarantine.reason
         return {
-            "head": None if head is None else head.number,
-            "hash": None if head is None else head.hash_after,
-            "length": 0 if head is None else head.generation + 1,
+            "head": number,
+            "hash": scene_hash,
+            "length": length,
             "total": journal.count,
             "redo": journal.redo_target(),
             "tags": dict(journal.branches.tags()),
             "branches": branch_list(journal),
             "approvals": len(journal.approvals.listed()),
-            "quarantine": None if quarantine is None else quarantine.reason,
+            "quarantine": reason,
             "audit": {"sequence": audit.sequence, "hash": audit.hash},
             "holder": current_holder(directory),
         }
 
 
 def branch_list(journal: JournalView) -> list[dict[str, Any]]:
-    """The branches by name; HEAD is on the one that is current, or on none."""
-    return [{"name": one.name, "commit": one.commit, "current": one.current} for one in journal.branches.listed()]
+    """Return the branches by name. HEAD is on the current one, or on none."""
+    return [
+        {"name": branch.name, "commit": branch.commit, "current": branch.current}
+        for branch in journal.branches.listed()
+    ]
 
 
 def workspace_holder(workspace: str | Path) -> dict[str, Any] | None:
-    """The process that holds a workspace now, None where nobody does."""
+    """Return the process that holds a workspace now, or None."""
     return current_holder(Path(workspace).resolve())
 
 
 def timeline(
     workspace: str | Path, *, offset: int = 0, limit: int = 50, all_lines: bool = False, request: str | None = None
 ) -> TimelinePage:
-    """A page of the commits that led to HEAD, or of every one there is, or of those of one request."""
+    """Return a page of the commits that led to HEAD, of all commits, or of the commits of one request."""
     with read_journal(workspace) as journal:
         head = journal.head
+        commits: tuple[Commit, ...] = ()
+        total = 0
         if request is not None:
-            found = journal.commits_of(request)[::-1]
-            total, commits = len(found), found[offset : offset + limit]
+            request_commits = journal.commits_of(request)[::-1]
+            total, commits = len(request_commits), request_commits[offset : offset + limit]
         elif all_lines:
             total = journal.count
             if offset < total:
                 commits = journal.log(limit=limit, before=total + 1 - offset, all_lines=True)
-            else:
-                commits = ()
-        else:
-            if head is None:
-                total = 0
-            else:
-                total = head.generation + 1
+        elif head is not None:
+            total = head.generation + 1
             if offset < total:
                 commits = journal.log_from(offset=offset, limit=limit)
-            else:
-                commits = ()
         rows = _Rows(journal, commits)
         return TimelinePage(tuple(map(rows.row, commits)), offset, total)
 
 
 def commit_page(workspace: str | Path, number: int) -> dict[str, Any]:
-    """All that is stored of a commit, but for what the policy redacts, with who asked for it. Raises Refusal where there is none."""
+    """Return all stored fields of a commit with its author, redacted according to the policy.
+
+    Raise Refusal when it does not exist.
+    """
     details = commit_details(workspace, str(number))
     with read_journal(workspace) as journal:
         commit = journal.show(number)
@@ -104,14 +116,17 @@ def commit_page(workspace: str | Path, number: int) -> dict[str, Any]:
 
 
 class _Rows:
-    """What is asked once for many commits: who is behind them, HEAD's line, and the names that people gave them."""
+    """A builder of timeline rows.
+
+    It reads data that many commits share only once: authors, HEAD's line, tags and branches.
+    """
 
     def __init__(self, journal: JournalView, commits: Sequence[Commit]) -> None:
         self._who = commit_authors(journal)
         self._head = journal.head_number
         self._current = journal.before_head(commits)
         self._tags = _by_commit(journal.branches.tags().items())
-        self._branches = _by_commit((one.name, one.commit) for one in journal.branches.listed())
+        self._branches = _by_commit((branch.name, branch.commit) for branch in journal.branches.listed())
 
     def row(self, commit: Commit) -> dict[str, Any]:
         who = self._who(commit)
@@ -136,21 +151,21 @@ class _Rows:
 
 
 def _by_commit(names: Iterable[tuple[str, int | None]]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
+    names_by_commit: dict[int, list[str]] = {}
     for name, number in names:
         if number is not None:
-            found.setdefault(number, []).append(name)
-    return found
+            names_by_commit.setdefault(number, []).append(name)
+    return names_by_commit
 
 
 def about(commit: Commit) -> list[str]:
-    """The names of what a commit made or changed, the few that say most."""
+    """Return the names of the datablocks that a commit made or changed, the most important ones first."""
     if commit.kind != "operation":
         file = commit.args.get("file")
         if file:
             return [str(file)[:LONGEST_TEXT]]
         return []
     changes = commit.receipt.get("changes") or ()
-    objects = [each["name"] for each in changes if each["kind"] == "objects"]
-    others = [each["name"] for each in changes if each["kind"] not in ("objects", MEMBERSHIP)]
-    return [str(name)[:LONGEST_TEXT] for name in dict.fromkeys(objects or others)][:MOST_NAMES]
+    objects = [change["name"] for change in changes if change["kind"] == "objects"]
+    datablocks = [change["name"] for change in changes if change["kind"] not in ("objects", MEMBERSHIP)]
+    return [str(name)[:LONGEST_TEXT] for name in dict.fromkeys(objects or datablocks)][:MOST_NAMES]

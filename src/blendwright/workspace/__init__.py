@@ -1,10 +1,10 @@
-"""The embeddable API: opens a workspace and joins the parts.
+"""The embeddable API: opens a workspace and connects its parts.
 
 import blendwright
 
 with blendwright.open("my-workspace") as scene:
-    made = scene.call("mesh.create_primitive", kind="cube", name="Box")
-    assert made.ok, made.message
+    result = scene.call("mesh.create_primitive", kind="cube", name="Box")
+    assert result.ok, result.message
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Approver", "CancelToken", "OpenScene", "Policy", "Proposal", "RunOptions", "open"]
 
-# Loaded when it is first asked for: the program uses single modules of this package.
+# Modules by exported name. They load on first access, because the program often needs only single modules of this package.
 _MODULES = {
     "Approver": "values.approval",
     "CancelToken": "util.cancel",

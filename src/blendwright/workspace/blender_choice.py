@@ -1,4 +1,4 @@
-"""Which Blender runs for a workspace, and what version it is."""
+"""Selection of the Blender for a workspace, and lookup of its version."""
 
 from __future__ import annotations
 
@@ -27,42 +27,59 @@ from blendwright.workspace.policy_files import load_policy
 def chosen_blender(
     directory: Path, blender: str | Path | WorkerSource | None, policy: Policy | None = None
 ) -> WorkerSource:
-    """The one that a caller names, else the one of `[blender]` in the workspace's file or the user's, else the one that the workspace
-    belongs to, else that of this environment.
+    """Return the source of workers for a workspace. The first of these that exists decides:
 
-    Raises Refusal where a workspace's file names a program.
+    - the `blender` of the caller
+    - `[blender]` in the settings of the workspace or the user
+    - the Blender that made the scene of the workspace
+    - the Blender of this environment
+
+    Raise Refusal when the settings of a workspace name a program instead of an added Blender.
     """
     if blender is not None:
         return worker_source(blender)
     if policy is not None:
-        return worker_source(policy.blender.use or _belonging(directory))
+        return worker_source(policy.blender.use or _matching_blender(directory))
     loaded = load_policy(directory)
     use, origin = loaded.policy.blender.use, Path(loaded.origins["blender.use"])
     if use is None:
-        return worker_source(_belonging(directory))
+        return worker_source(_matching_blender(directory))
     if NamedBlender.from_text(use) is not None:
         return worker_source(use)
     if origin != user_file():
-        # Whoever made the workspace must not choose which program is run here.
-        message = f"{origin}: blender.use: '{use}' is no Blender that was added"
-        cure = "A path counts in your own file only, or with --blender; or give it a name: blendwright blender add PATH --name NAME"
-        raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "/blender/use", cure)])
+        # The author of a workspace must not choose which program runs on this machine.
+        message = f"{origin}: blender.use: '{use}' is not a Blender that was added"
+        fix = "A path is valid only in your own file or with --blender. Or give it a name: blendwright blender add PATH --name NAME"
+        raise Refusal([Finding(Fault.SCHEMA_INVALID, message, "/blender/use", fix)])
     path = Path(use).expanduser()
-    return worker_source(path if path.is_absolute() or len(path.parts) == 1 else origin.parent / path)
+    if not path.is_absolute() and len(path.parts) > 1:
+        path = origin.parent / path
+    return worker_source(path)
 
 
 def is_blender_name(text: str) -> bool:
-    """Whether this names a Blender by its version or as it was added: what anybody may say. Anything else is a program."""
+    """Return whether `text` names a Blender by version or by the name it was added with.
+
+    Any other text is a program path.
+    """
     return NamedBlender.from_text(text) is not None
 
 
 def blender_version(source: WorkerSource) -> str:
-    """The version of a source's Blender, which is started only where nothing else tells. Raises EnvironmentUnfit."""
-    own, name = own_blender(), source.name if isinstance(source, NamedBlender) else None
-    if name is not None and (added := environment_named(name)) is not None:
-        return added.blender
-    if own is not None and own != "unknown" and (name is not None or source == PythonEnvironment()):
-        return own
+    """Return the version of a source's Blender.
+
+    Start that Blender only if no record has the version. Raise EnvironmentUnfit.
+    """
+    environment_version = own_blender()
+    name = None
+    if isinstance(source, NamedBlender):
+        name = source.name
+        added = environment_named(name)
+        if added is not None:
+            return added.blender
+    is_this_environment = name is not None or source == PythonEnvironment()
+    if is_this_environment and environment_version is not None and environment_version != "unknown":
+        return environment_version
     with (
         tempfile.TemporaryDirectory(prefix="blendwright-version-") as scratch,
         source.open_pool(WorkerSettings(Path(scratch).resolve())) as pool,
@@ -70,18 +87,23 @@ def blender_version(source: WorkerSource) -> str:
         return ".".join(map(str, pool.take().profile.version))
 
 
-def _belonging(directory: Path) -> str | None:
-    """The Blender that made the workspace's current scene, where it has been added; None leaves it to that of this environment."""
+def _matching_blender(directory: Path) -> str | None:
+    """Return the name of the added Blender with the version of the workspace's scene.
+
+    Return None to use the Blender of this environment.
+    """
     version = workspace_blender(directory)
-    own = own_blender()
-    if version is None or (own is not None and own.startswith(f"{version}.")):
+    environment_version = own_blender()
+    if version is None or (environment_version is not None and environment_version.startswith(f"{version}.")):
         return None
-    fitting = (each for each in environments() if each.blender.startswith(f"{version}.") and each.problem() is None)
-    return next((each.name for each in fitting), None)
+    for environment in environments():
+        if environment.blender.startswith(f"{version}.") and environment.problem() is None:
+            return environment.name
+    return None
 
 
 def workspace_blender(directory: Path) -> str | None:
-    """The series of Blender that a workspace belongs to: that of HEAD's hash. None where there is no scene yet."""
+    """Return the Blender series in the hash of the workspace's HEAD, or None when the workspace has no scene."""
     if not (directory / JOURNAL).is_file():
         return None
     with contextlib.suppress(EnvironmentUnfit, JournalError), contextlib.closing(JournalView(directory)) as journal:

@@ -1,4 +1,4 @@
-"""Session contracts without a session: proposals and contracts that stand in files, and the contract that a workspace would have."""
+"""Session contracts without a session: proposals and contracts in files, and the contract that a workspace would get."""
 
 from __future__ import annotations
 
@@ -28,23 +28,29 @@ from blendwright.workspace.blender_choice import chosen_blender
 from blendwright.workspace.policy_files import DEFAULT, settings_of
 from blendwright.workspace.settings import load_settings
 
-# What a host says of itself when it introduces itself, in whatever era.
+# The settings that a host states in its introduction, in every protocol version.
 INTRODUCED = frozenset({"host.name", "host.version", "host.transport", "host.elicitation"})
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_proposal(file: Path) -> Proposal:
-    """A host's proposal. Raises Refusal with every finding."""
+    """Return the proposal of a host in a file. Raise Refusal with every finding."""
     return _as_model(_read(file, "a proposal"), Proposal, file, "a proposal")
 
 
 def read_host_profile(file: Path) -> HostLimits:
-    """What a file says about a host. Raises Refusal with every finding, each with the file and the place in it."""
+    """Return the statements about a host in a file.
+
+    Raise Refusal with every finding; each one names the file and the JSON pointer.
+    """
     return _as_model(_read(file, "a host profile"), HostLimits, file, "a host profile")
 
 
 def read_contract(file: Path | None) -> SessionContract | None:
-    """A contract as `blendwright contract --json` printed it, or the contract alone. Raises Refusal with every finding."""
+    """Return a contract in the format of `blendwright contract --json`, or a bare contract.
+
+    Raise Refusal with every finding.
+    """
     if file is None:
         return None
     document = _read(file, "a contract")
@@ -52,7 +58,7 @@ def read_contract(file: Path | None) -> SessionContract | None:
     version = fields.get("contract_version")
     if not isinstance(version, str) or "fingerprints" not in fields:
         return _as_model(document, SessionContract, file, "a contract")
-    # It is meant as a contract: what is wrong with it is of another version, or was changed since.
+    # The document is a contract: every problem means that it has another version, or that it was edited.
     if outdated := tuple(other_version(version)):
         raise Refusal(outdated)
     try:
@@ -62,25 +68,27 @@ def read_contract(file: Path | None) -> SessionContract | None:
         raise Refusal(edited) from error
 
 
-def _read(file: Path, what: str) -> Any:
+def _read(file: Path, document_kind: str) -> Any:
     try:
         text = file.read_bytes()
     except OSError as error:
-        cure = f"Give the path of a file with {what}: see docs/contract.md."
-        raise Refusal.of(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}", cure) from error
+        fix = f"Give the path of a file with {document_kind}: see docs/contract.md."
+        raise Refusal.of(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}", fix) from error
     document, broken = read_json(text)
     if broken:
         raise Refusal([replace(finding, message=f"{file}: {finding.message}") for finding in broken])
     return fields_of(document).get("contract", document)
 
 
-def _as_model(document: Any, model: type[Model], file: Path, what: str) -> Model:
+def _as_model(document: Any, model: type[Model], file: Path, document_kind: str) -> Model:
     try:
         return model.model_validate_json(orjson.dumps(document))
     except ValidationError as error:
         problems = ((pointer_of(loc), message) for loc, message in model_problems(error))
-        findings = [Finding(Fault.SCHEMA_INVALID, f"{file}: {at}: {message}", at) for at, message in problems]
-        raise Refusal(findings, cure=f"It is not {what}: see docs/contract.md.") from error
+        findings = [
+            Finding(Fault.SCHEMA_INVALID, f"{file}: {pointer}: {message}", pointer) for pointer, message in problems
+        ]
+        raise Refusal(findings, cure=f"The file must contain {document_kind}: see docs/contract.md.") from error
 
 
 def sources_of(
@@ -90,10 +98,13 @@ def sources_of(
     *,
     own_roots: bool = False,
 ) -> dict[str, dict[str, Any]]:
-    """Every value of a contract that somebody can set, by its dotted name, with where it comes from. `origins` are the policy's."""
+    """Return every settable value of a contract by its dotted name, with its source.
+
+    `origins` has the sources of policy values.
+    """
     agreed = dict(settings_of({part: contract[part] for part in ("host", "constraints", "limits", "audit")}))
-    said = stated_sources(statements, agreed)
-    named: dict[str, dict[str, Any]] = {}
+    stated = stated_sources(statements, agreed)
+    values: dict[str, dict[str, Any]] = {}
     for name, value in agreed.items():
         in_policy = name.replace("constraints.rules.", "policy.", 1)
         source: str
@@ -105,8 +116,8 @@ def sources_of(
             source = "initialize"
         elif own_roots and in_policy.startswith("policy.roots."):
             source = "flag"
-        named[name] = {"value": value, "source": said.get(name, source)}
-    return named
+        values[name] = {"value": value, "source": stated.get(name, source)}
+    return values
 
 
 def negotiated(
@@ -117,7 +128,10 @@ def negotiated(
     blender: str | Path | WorkerSource | None = None,
     tools: Mapping[str, AnyTool] | None = None,
 ) -> SessionContract:
-    """Raises Refusal when there can be none, before Blender is started where that can be known."""
+    """Return the contract that a session with these arguments would get; this starts Blender.
+
+    Raise Refusal when no contract is possible, before Blender starts where that is known by then.
+    """
     directory = Path(workspace).resolve()
     draft = load_settings(directory, tools=tools, policy=policy, proposal=proposal).draft
     with (

@@ -1,10 +1,12 @@
-"""Blender, started for `run` and `call` while the program still loads: a short plan then takes as long as Blender takes to start.
+"""An early start of Blender for `run` and `call`, while the program still loads. A short plan then takes as long as
+Blender's start.
 
-It is a guess: the Blender of this environment with the usual limits. The workspace adopts the process only if it would have started
-the same one; otherwise the process is ended, and only time of another processor core was lost. The workspace is not touched: the process
-has its scratch in the user's cache directory. Measured: 0.4 to 0.5 s of each short `run` (decision 197).
+The early start is a guess: the Blender of this environment with the usual limits. The workspace adopts the process
+only if it would have started the same one. Otherwise the command ends the process, which costs only time of another
+processor core. The start does not touch the workspace: the scratch of the process is in the user's cache directory.
+It saves 0.4 to 0.5 s of each short `run` (decision 197).
 
-Imports little, because this comes before everything else.
+The module imports little, because it runs before everything else.
 """
 
 from __future__ import annotations
@@ -23,13 +25,13 @@ if TYPE_CHECKING:
 COMMANDS = frozenset({"run", "call"})
 WORKSPACE = "--workspace"
 DEFAULT = ".blendwright"
-# Options of command lines that need no Blender, or another one.
+# Options with which a command needs no Blender, or another one.
 OTHERWISE = frozenset({"--help", "--attach", "--blender", "--contract"})
-# The directory for scratch, in the user's cache directory.
+# The folder for scratch, in the user's cache directory.
 CACHE_FOLDER = "early"
-# The binding of a workspace to a window, whose Blender is another one.
+# The file that binds a workspace to a window, which has a Blender of its own.
 WINDOW = "window.json"
-# Settings that decide which Blender is started, and with what limits.
+# Settings that decide which Blender starts and with which limits.
 DECIDING = frozenset({"use", "memory_mb", "scratch_mb"})
 
 _started: tuple[str, EarlyWorker] | None = None
@@ -53,7 +55,7 @@ def blender_started(arguments: Sequence[str]) -> Generator[None]:
     finally:
         _started = None
         if early is not None and not early.adopted:
-            hold_interrupts()  # the command has ended, and nobody is left to answer one
+            hold_interrupts()  # the command has ended, so no code is left to handle an interrupt
             try:
                 early.discard()
             finally:
@@ -69,7 +71,10 @@ def early_blender(workspace: str) -> EarlyWorker | None:
 
 
 def expected_workspace(arguments: Sequence[str]) -> str | None:
-    """Return the workspace that a command line will open with the usual Blender, or None. Typer reads the command line later."""
+    """Return the workspace that a command line will open with the usual Blender, or None.
+
+    Typer parses the command line later.
+    """
     if not arguments or arguments[0] not in COMMANDS:
         return None
     workspace = DEFAULT
@@ -86,8 +91,10 @@ def expected_workspace(arguments: Sequence[str]) -> str | None:
 
 
 def start_early(workspace: str) -> EarlyWorker | None:
-    """Start Blender, or return None where another one is expected or none can be started. Opening the workspace reports what is wrong."""
-    # Here, because other commands load none of this.
+    """Start Blender. Return None if the workspace probably needs another Blender, or the start fails: opening the
+    workspace reports errors.
+    """
+    # Imported here, because other commands do not need these modules.
     from blendwright.bridge.environments.series import own_blender
     from blendwright.bridge.sources.python_environment import PythonEnvironment
     from blendwright.bridge.spawn import EarlyWorker, WorkerSettings, spawn
@@ -108,17 +115,20 @@ def start_early(workspace: str) -> EarlyWorker | None:
         except BaseException:
             scratch.remove()
             raise
-    except Exception:  # an outermost place: nothing that goes wrong with a guess is worth a message
+    except Exception:  # an outermost place: a failed guess must not disturb the command
         return None
 
 
 def _decides(file: Path) -> bool:
-    """Whether a settings file says which Blender to start. Whether it is sound shows when the workspace is opened."""
+    """Return whether a settings file affects the choice of Blender.
+
+    Opening the workspace later checks the whole file.
+    """
     return file.exists() and not DECIDING.isdisjoint(_names(tomllib.loads(file.read_text("utf-8"))))
 
 
 def _names(table: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of all settings, in whichever table."""
+    """Yield the names of all settings, including settings in nested tables."""
     for name, value in table.items():
         if isinstance(value, dict):
             yield from _names(cast("Mapping[str, Any]", value))

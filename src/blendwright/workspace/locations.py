@@ -1,4 +1,4 @@
-"""Where workspaces and settings are: which directory or file is meant, and whether there is one. Loads nothing of what works there."""
+"""The paths of workspaces and settings. This module loads none of the code that works there."""
 
 from __future__ import annotations
 
@@ -12,34 +12,37 @@ SETTINGS = "blendwright.toml"
 
 
 def workspace_directory(workspace: str | Path) -> Path:
-    """The directory of a workspace, which need not be there yet. Raises EnvironmentUnfit for what cannot be one."""
+    """Return the absolute directory of a workspace, which may not exist yet.
+
+    Raise EnvironmentUnfit when the path cannot be a directory.
+    """
     try:
         directory = Path(workspace).resolve()
         if directory.exists() and not directory.is_dir():
-            wrong = "it is a file"
+            problem = "it is a file"
         else:
-            wrong = None
+            problem = None
     except (OSError, ValueError) as error:
-        directory, wrong = Path(workspace), getattr(error, "strerror", None) or str(error)
-    if wrong is not None:
-        raise EnvironmentUnfit(f"{directory} cannot be a workspace: {wrong}", cure="Name another directory.")
+        directory, problem = Path(workspace), getattr(error, "strerror", None) or str(error)
+    if problem is not None:
+        raise EnvironmentUnfit(f"{directory} cannot be a workspace: {problem}", cure="Name another directory.")
     return directory
 
 
 def is_workspace(workspace: str | Path) -> bool:
-    """Whether there is a workspace already."""
+    """Return whether the directory is a workspace already."""
     return (Path(workspace) / DATABASE).exists()
 
 
 def home_directory() -> Path:
-    """The user's home. Some containers run as a user who has none."""
+    """Return the user's home directory. Raise EnvironmentUnfit when the user has none, as in some containers."""
     try:
         return Path.home()
     except RuntimeError as error:
-        raise EnvironmentUnfit("this user has no home directory", cure="Set HOME to one.") from error
+        raise EnvironmentUnfit("this user has no home directory", cure="Set HOME to a directory.") from error
 
 
 def user_file() -> Path:
-    """Where the user's own settings are, or would be."""
+    """Return the path of the user's own settings, which may not exist."""
     home = os.environ.get("XDG_CONFIG_HOME") or str(home_directory() / ".config")
     return Path(home) / "blendwright" / SETTINGS

@@ -1,4 +1,4 @@
-"""A workspace that is open: its scene can be called upon, and plans run on it."""
+"""A workspace that is open: callers call tools on its scene and run plans on it."""
 
 from __future__ import annotations
 
@@ -56,16 +56,19 @@ from blendwright.workspace.scratch import SessionScratch
 if TYPE_CHECKING:
     from blendwright.workspace.observing.metrics import Metrics
 
-# Redo beyond this is worth a checkpoint when the workspace is closed: saving costs a small part of it.
+# Milliseconds of redo above which closing the workspace saves a checkpoint. Saving takes a small part of that time.
 WORTH_SAVING_MS = 300.0
-# Version 2 of the format has no references between equal objects: the bytes follow from the values alone.
+# Version 2 of the format has no references between equal objects, so the bytes depend only on the values.
 _MARSHAL_FORMAT = 2
 
 _Source = tuple[bytes, str | None, Boundary | None, Determinism | None]
 
 
 class OpenScene:
-    """Close it, or use it in a `with` statement. `recovered` says what had to be put in order when it was opened."""
+    """An open workspace with its scene.
+
+    Close it, or use it in a `with` statement. `recovered` lists the repairs of its opening.
+    """
 
     def __init__(
         self,
@@ -102,15 +105,17 @@ class OpenScene:
         return tool_result(self.outcome(tool, args))
 
     def target_findings(self, path: Path) -> tuple[Finding, ...]:
-        """What speaks against writing a file there, for whoever wants to know before there is something to write."""
+        """Return the problems of writing a file to this path, for a caller that checks before it has anything to
+        write.
+        """
         return self._session.files.target_findings(path)
 
     def judged_target(self, path: Path) -> Path:
-        """Where a file may be written, without links. Raises Refusal."""
+        """Return the path to write a file to, with links resolved. Raise Refusal when the policy does not allow it."""
         return self._session.files.judged_target(path)
 
     def outcome(self, tool: str, args: Any, options: RunOptions = DEFAULT_OPTIONS) -> Outcome:
-        """Call a tool or macro and get everything that is known about it, before any contract renders it."""
+        """Call a tool or macro and return everything known about it, before a contract renders it."""
         with self._session.scene.turn(tool):
             return call(self._runner, tool, args, options)
 
@@ -122,9 +127,9 @@ class OpenScene:
         request_id: str | None = None,
         boundary: Boundary | None = None,
     ) -> RunReport:
-        """Run a plan: a document of any dialect, or one that was parsed already (then request_id and boundary are its own).
+        """Run a plan: a document of any dialect, or a parsed plan, which brings its own request_id and boundary.
 
-        What was done before under the same ids is not done again.
+        Operations that were done before under the same ids do not run again.
         """
         started = time.perf_counter()
         valid = self._compiler.compile(plan, request_id, boundary, options.determinism)
@@ -143,7 +148,7 @@ class OpenScene:
             if valid.plan.program is not None:
                 session.journal.programs.record(valid.plan.request_id, valid.plan.program)
             schedule = valid.schedule(self._registry, session.scene.hash)
-            # What one operation means to do, its commit says.
+            # For a single operation, the commit has everything that the record would have.
             if len(schedule.order) > 1:
                 record = self._records.begin(schedule)
             else:
@@ -157,14 +162,20 @@ class OpenScene:
         return report
 
     def check(self, plan: Plan, *, determinism: Determinism | None = None) -> RunReport | None:
-        """The report that refuses a plan, None where it may run. Starts no Blender, so what only Blender knows is not found here."""
+        """Return the report that refuses a plan, or None if it may run.
+
+        This starts no Blender, so it misses problems that only Blender knows.
+        """
         valid = self._compiler.compile(plan, None, plan.boundary, determinism)
         if isinstance(valid, RunReport):
             return valid
         return None
 
     def missing_uses(self, uses: Sequence[Use]) -> tuple[Finding, ...]:
-        """What a plan uses and neither it nor the scene has, as far as a Blender holds the scene already."""
+        """Return findings for names that neither the plan nor the scene has.
+
+        Without a Blender that holds the scene, return nothing.
+        """
         return findings_about(uses, SceneNames(self._session.scene))
 
     def _edited_names(self, valid: ValidPlan) -> tuple[Finding, ...]:
@@ -186,22 +197,27 @@ class OpenScene:
         look: Look | None = None,
         instead: Instead = False,
     ) -> Preview:
-        """What a plan would do, found out on a copy of the scene in another worker; `image` is where to write a picture of it, and
-        `look` is called with the worker that holds it. `instead`: in the place of the last plan, or of the one of that request,
-        compared with the scene as it is now."""
+        """Return the effects of a plan, found on a copy of the scene in another worker.
+
+        `image` is the path for a picture of the result. `look` is a function that Blendwright calls with the worker
+        that holds the result. With `instead`, the plan replaces the last plan or the plan of that request, and the
+        comparison is with the current scene.
+        """
         if not isinstance(plan, Plan):
             plan = self._compiler.parse(dict(plan), request_id, boundary)
         with self._session.scene.turn("preview"):
             if self._session.journal.head is None:
-                self._session.scene.worker()  # what a new workspace starts from is its first commit, and so comes along into the copy
+                # The start scene of a new workspace becomes its first commit, so that the copy contains it.
+                self._session.scene.worker()
         self._session.scene.head.record_background()
         return self._previews.preview(plan, options, image=image, look=look, instead=instead)
 
     @contextlib.contextmanager
     def spare_worker(self) -> Generator[RemoteScene]:
-        """Give a Blender without a scene to a caller that compares or rehearses. It ends with the `with` statement.
+        """Yield a Blender without a scene to a caller that compares or rehearses. It ends with the `with` statement.
 
-        A checkpoint that is ready by now is recorded first, because it shortens every rebuild."""
+        The method first records a checkpoint that is ready, because it shortens every rebuild.
+        """
         self._session.scene.head.record_background()
         worker = self._session.scene.take_worker()
         try:
@@ -210,80 +226,93 @@ class OpenScene:
             worker.abandon()
 
     def keep_artifacts(self, names: Sequence[str], scratch: Path) -> list[str]:
-        """Keep files from a worker's scratch among the workspace's artifacts. Returns the paths that they have there."""
+        """Move files from a worker's scratch to the artifacts of the workspace, and return their new paths."""
         return self._session.files.keep_artifacts(names, scratch)
 
     def as_host(self, proposal: Proposal) -> OpenScene:
-        """The same open scene for another host, under a contract of its own. Closing is for whoever opened it.
+        """Return the same open scene for another host, under a contract of its own. Only the opener closes the scene.
 
-        Raises Refusal when there can be no contract with such a host."""
+        Raise Refusal when no contract is possible with such a host.
+        """
         return OpenScene(self._session.for_host(proposal), self._scratch, self._pool, self.recovered, self._events)
 
     def turn(self, label: str) -> contextlib.AbstractContextManager[None]:
-        """For what is to be one undo step in an open window; everywhere else it means nothing."""
+        """Return a context that groups its changes into one undo step of an open window.
+
+        Without a window it has no effect.
+        """
         return self._session.scene.turn(label)
 
     def warm(self) -> None:
-        """Start Blender and bring the scene up ahead of the first call. Raises EnvironmentUnfit where there is none."""
+        """Start Blender and build the scene before the first call. Raise EnvironmentUnfit when no Blender can start."""
         self._session.scene.worker()
 
     def save_checkpoint(self) -> None:
-        """Save the scene in the workspace, so that whoever opens it next has nothing to redo."""
+        """Save the scene in the workspace, so that the next opening has nothing to redo."""
         self._session.scene.checkpoint()
 
     def rest(self) -> None:
-        """Nobody is about to ask for anything: give up memory that is held only to be quick."""
+        """Release caches while no request is expected."""
         self._session.journal.release_memory()
 
     @property
     def tools(self) -> Mapping[str, AnyTool]:
-        """What can be called, by name; macros are not among them."""
+        """The tools by name, without macros."""
         return self._session.tools
 
     @property
     def terms(self) -> ContractTerms:
-        """What plans are held to before Blender is known."""
+        """The terms for plans that do not depend on Blender."""
         return self._session.draft.terms
 
     @property
     def contract(self) -> SessionContract:
-        """What this session is held to; starts Blender. Raises Refusal when there can be none with this Blender."""
+        """The contract of this session.
+
+        Reading it starts Blender. Raise Refusal when no contract is possible with this Blender.
+        """
         return self._session.contract.contract()
 
     @property
     def hash(self) -> str:
-        """The fingerprint of the scene as it stands."""
+        """The hash of the current scene."""
         return self._session.scene.hash
 
     @property
     def journal(self) -> Journal:
-        """The history of the workspace."""
+        """The journal of the workspace."""
         return self._session.journal
 
     @property
     def history(self) -> History:
-        """Checkout, branches, tags, undo, redo, adopt, gc."""
+        """The moves through the history: checkout, branches, tags, undo, redo, adopt and gc."""
         return self._session.scene.history()
 
     def checkout(self, to: int | str, options: RunOptions = DEFAULT_OPTIONS, *, take_branch: bool = False) -> Moved:
-        """Go to the scene of a commit or a branch, as whoever is held to the policy may: the rules for `history.checkout`, a safe_write,
-        decide. `take_branch` as in `History.checkout`.
+        """Move to the scene of a commit or a branch, if the policy allows `history.checkout` as a safe_write. Raise
+        Refusal otherwise.
 
-        `history` asks nobody: it is for those who own the workspace. Raises Refusal."""
-        self._require_not_denied(CHECKOUT, SafetyLevel.SAFE_WRITE)  # first: who may not go anywhere learns of no commit
+        `take_branch` has the same meaning as in `History.checkout`. In contrast to this method, `history` checks no
+        policy: it is for the owners of the workspace.
+        """
+        self._require_not_denied(
+            CHECKOUT, SafetyLevel.SAFE_WRITE
+        )  # before `find`, so that a denied caller learns of no commit
         target = find(self._session.journal, to).number
         self.require_move(target, options)
         return self.history.checkout(to, take_branch=take_branch)
 
     def require_move(self, target: int, options: RunOptions = DEFAULT_OPTIONS) -> None:
-        """Raises Refusal where the rules for `history.checkout` do not let HEAD move to this commit."""
+        """Raise Refusal if the rules for `history.checkout` forbid moving HEAD to this commit."""
         self.require_allowed(CHECKOUT, SafetyLevel.SAFE_WRITE, {"commit": target}, options)
 
     def require_allowed(
         self, act: str, level: SafetyLevel, args: Mapping[str, Any], options: RunOptions = DEFAULT_OPTIONS
     ) -> None:
-        """For what is done beside the runner: raises Refusal where the rules for this name and level deny it, or say that a person must
-        allow it and nobody does."""
+        """Check an action that does not go through the runner. Ask a person where the rules require approval.
+
+        Raise Refusal if the rules for this name and level deny the action, or no person approves it.
+        """
         self._require_not_denied(act, level)
         head = self._session.journal.head
         if head is None:
@@ -298,14 +327,14 @@ class OpenScene:
                 raise Refusal([outcome.finding])
 
     def _require_not_denied(self, act: str, level: SafetyLevel) -> None:
-        against = list(denied(self.terms, act, level.value))
-        if against:
-            raise Refusal(against)
+        objections = list(denied(self.terms, act, level.value))
+        if objections:
+            raise Refusal(objections)
 
     @property
     def metrics(self) -> Metrics:
-        """What happened since the workspace was opened, for Prometheus."""
-        # Loads prometheus_client.
+        """The metrics since the workspace was opened, for Prometheus."""
+        # Imported here, because it loads prometheus_client.
         from blendwright.workspace.observing.metrics import Metrics
 
         return Metrics(self._events.counters)
@@ -317,22 +346,25 @@ class OpenScene:
 
     @property
     def worker_pid(self) -> int:
-        """The process of that Blender."""
+        """The process id of that Blender."""
         return self._session.scene.worker().profile.pid
 
     def close(self, *, save: bool = True) -> None:
-        """End Blender and remove what it left; a second time does nothing. `save`: keep a checkpoint where redo would take long."""
+        """End Blender, and remove its scratch and the lock. A second call does nothing.
+
+        With `save`, first save a checkpoint if redo would take long.
+        """
         if self._closed:
             return
         self._closed = True
         scene = self._session.scene
         with contextlib.ExitStack() as ends:
-            # From the last to the first; an interruption in one of them keeps none of the others from being done.
+            # The callbacks run in reverse order. An interrupt in one of them does not skip the others.
             ends.callback(self._scratch.remove)
             ends.callback(self._session.journal.close)
             ends.callback(self._events, WorkspaceClosed())
             ends.callback(self._end_workers)
-            # A checkpoint is a convenience; what is wrong with the scene or the disk shows when it is needed next.
+            # The checkpoint is only a convenience. A problem with the scene or the disk shows at the next use.
             with contextlib.suppress(BlendwrightError):
                 scene.head.end_background()
                 if save and (scene.head.redo_ms > WORTH_SAVING_MS or scene.worth_saving):
@@ -347,10 +379,12 @@ class OpenScene:
 
 
 class Compiler:
-    """Plans and documents to valid plans. The last document's is kept: the same one often comes again, to be continued or to be sure.
+    """A compiler from plans and documents to valid plans. It caches the last document, because clients often repeat
+    it.
 
-    Validation is pure, so nothing but the document and the options decides; tools, macros and terms stay what they are while a
-    workspace is open."""
+    Validation is pure, so the result depends only on the document and the options. Tools, macros and terms do not
+    change while a workspace is open.
+    """
 
     def __init__(
         self,
@@ -372,7 +406,7 @@ class Compiler:
         boundary: Boundary | None,
         determinism: Determinism | None = None,
     ) -> ValidPlan | RunReport:
-        """The valid plan, or the report that refuses it. Raises Refusal for what is no plan at all."""
+        """Return the valid plan, or the report that refuses it. Raise Refusal for a document that is not a plan."""
         source = None
         if not isinstance(plan, Plan):
             document = dict(plan)
@@ -380,7 +414,7 @@ class Compiler:
             if source is not None and self._last is not None and self._last[0] == source:
                 return self._last[1]
             plan = self.parse(document, request_id, boundary)
-            # library files may be others next time
+            # The library files of a program may change between two calls.
             if plan.program is not None:
                 source = None
         if determinism is None:
@@ -395,17 +429,23 @@ class Compiler:
         return valid
 
     def parse(self, document: dict[str, Any], request_id: str | None, boundary: Boundary | None) -> Plan:
-        """The plan of a document; a program finds the tools, macros and roots of this workspace. Raises Refusal for what is none."""
-        around = None
+        """Return the plan in a document.
+
+        A program gets the tools, macros and roots of this workspace. Raise Refusal for other documents.
+        """
+        surroundings = None
         if "program" in document and self._roots is not None:
-            around = surroundings_of((*self._tools, *self._macros), self._roots)
-        return parse_plan(document, request_id=request_id, boundary=boundary, surroundings=around)
+            surroundings = surroundings_of((*self._tools, *self._macros), self._roots)
+        return parse_plan(document, request_id=request_id, boundary=boundary, surroundings=surroundings)
 
 
 def _source(
     document: dict[str, Any], request_id: str | None, boundary: Boundary | None, determinism: Determinism | None
 ) -> _Source | None:
-    """What tells a document from any other, also 1 from 1.0 and from True; None for one that holds more than plain values."""
+    """Return a key that distinguishes any two documents, even 1, 1.0 and True.
+
+    Return None for a document with other than plain values.
+    """
     try:
         return hashlib.sha256(marshal.dumps(document, _MARSHAL_FORMAT)).digest(), request_id, boundary, determinism
     except ValueError:

@@ -1,7 +1,8 @@
-"""Opening a workspace: settings in, an open scene out; one that must be there, or a new one with its journal, scene, policy and example.
+"""Opening and creating workspaces: from settings to an open scene.
 
-What another owner left behind is put in order first. For a new one, Blender is started only for a scene that is given: an empty one is
-begun by the first call. What is there already is never replaced, and a workspace that cannot be created leaves nothing behind.
+Opening first repairs what another owner left. Creating a workspace adds the journal, scene, policy and example. It
+starts Blender only for a given scene file; otherwise the first call begins an empty scene. It never replaces existing
+files, and a failed creation leaves no files.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from blendwright.bridge.pool import Pool
 from blendwright.bridge.spawn import EarlyWorker
@@ -73,28 +75,28 @@ def open(
     console: ConsoleDoor | None = None,
     early: EarlyWorker | None = None,
 ) -> OpenScene:
-    """Open a workspace and the scene in it, which lives on until the next time.
+    """Open a workspace and the scene in it, which persists until the next opening.
 
-    scene: a .blend file that a new workspace starts from; an empty scene otherwise. The file itself is never written.
-    blender: a version that was added (`5.2`), an executable, or an environment with a bpy; otherwise that of [blender] in
-      blendwright.toml, else the `bpy` of this environment, else the newest that was added.
-    roots: the directories in which calls may read and write files, and files that a scene refers to are read; as the policy has
-      them otherwise.
-    policy: what calls may do and cost; otherwise that of blendwright.toml in the workspace, the user's own, and the defaults.
-    proposal: what the host is and asks for; it can tighten the policy and nothing else.
-    contract: one from before, which must still hold.
-    approver: who can be asked about what the policy does not simply allow, and what is allowed beforehand.
-    spare: keep a second Blender ready, so that a lost one is replaced at once.
-    settings: those of another workspace, which hold here as well; policy, roots, proposal, contract and tools are theirs then.
-    durable: whether what is committed survives the end of the machine too, not only that of the process.
-    observers: are told every event, beside the log and the metrics; each is a function of one argument.
-    console: the one of this process, which a window that is attached offers to open.
-    early: a Blender that was started for this workspace beforehand; it stays the caller's where the workspace cannot be opened.
-    tools: the catalogue to use, and `environment` for the worker: both for tests of the engine itself.
+    scene: a .blend file that a new workspace starts from. By default it starts from an empty scene. Blendwright never writes the file.
+    blender: a version that was added (`5.2`), an executable, or an environment with a bpy. By default the Blender of [blender] in
+      blendwright.toml, else the `bpy` of this environment, else the newest added one.
+    roots: the directories in which calls may read and write files, and from which a scene's external files are read. By default the
+      roots of the policy.
+    policy: the rules and limits of calls. By default those of blendwright.toml in the workspace, the user's own file, and the defaults.
+    proposal: the host's description and requests. It can only tighten the policy.
+    contract: an earlier contract, which must still hold.
+    approver: the person or program that answers approval questions, and the approvals given in advance.
+    spare: keep a second Blender ready, which replaces a lost one at once.
+    settings: the settings of another workspace, for this one. They replace policy, roots, proposal, contract and tools.
+    durable: make commits survive the end of the machine, not only the end of the process.
+    observers: functions of one argument that receive every event, in addition to the log and the metrics.
+    console: the console of this process, which an attached window offers to open.
+    early: a Blender that was started early for this workspace. The caller keeps it if the workspace cannot be opened.
+    tools: the catalogue to use. `environment` is for the worker. Both are for tests of the engine itself.
 
-    Blender starts with the first call. Raises EnvironmentUnfit when the workspace or the file cannot be used: another process
-    has it open, it is quarantined, or it has a scene already and another one is given. Raises Refusal when there is no such file, there
-    can be no contract, or a macro of the workspace is not sound.
+    Blender starts with the first call. Raise EnvironmentUnfit when the workspace or the file cannot be used: another process has it
+    open, it is in quarantine, or it already has a scene and `scene` is given. Raise Refusal when the scene file does not exist, no
+    contract is possible, or a macro of the workspace is invalid.
     """
     if scene is None:
         start = None
@@ -120,12 +122,14 @@ def open(
         if start is not None:
             require_no_scene(journal, directory, start)
             require_unbound(directory)
-        cure = "Check its permissions and the room on its disk, or name another directory."
-        with unfit_on_os_error(f"{directory} cannot be a workspace", cure):
+        fix = "Check its permissions and the free space on its disk, or name another directory."
+        with unfit_on_os_error(f"{directory} cannot be a workspace", fix):
             scratch = SessionScratch(directory / SCRATCH)
         undo.callback(scratch.remove)
-        # From here on: the log belongs to whoever holds the workspace.
-        core = {"pid": os.getpid(), "workspace": directory.name, **({} if console is None else console.shown())}
+        # From here on, this process holds the workspace and may write its log.
+        core: dict[str, Any] = {"pid": os.getpid(), "workspace": directory.name}
+        if console is not None:
+            core |= console.shown()
         bound = bound_host(directory, core)
         if bound is None:
             all_observers = observers
@@ -175,7 +179,10 @@ def open(
 
 @dataclass(frozen=True, slots=True)
 class NewWorkspace:
-    """`written` are the files for its user that were not there; `scene_hash` is None until Blender has begun the scene."""
+    """A new workspace.
+
+    `written` lists the new files for the user; `scene_hash` is None until Blender has begun the scene.
+    """
 
     directory: Path
     written: tuple[Path, ...]
@@ -184,21 +191,26 @@ class NewWorkspace:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong with the files that the scene refers to."""
+        """The problems of the external files of the scene."""
         return tuple(findings_about(self.externals))
 
 
 def open_existing(workspace: str | Path, *, blender: str | Path | None = None) -> OpenScene:
-    """Open a workspace that has commits. Raises EnvironmentUnfit when there is none, Refusal when it has no commit."""
+    """Open a workspace that has commits.
+
+    Raise EnvironmentUnfit when it does not exist, and Refusal when it has no commit.
+    """
     with read_journal(workspace) as journal:
         require_head(journal)
     return open(workspace, blender=blender, spare=False)
 
 
 def follow_window(workspace: str | Path, *, blender: str | Path | None = None) -> None:
-    """Take in what a person did in the window that a workspace is bound to, for readers of the journal.
+    """Record the changes that a person made in the window of a workspace, for readers of the journal.
 
-    Does nothing for a workspace that is bound to no window, or that another process has open and follows already."""
+    Do nothing for a workspace without a window, or when another process has the workspace open and already follows
+    the window.
+    """
     directory = workspace_directory(workspace)
     if not is_bound(directory):
         return
@@ -215,21 +227,24 @@ def follow_window(workspace: str | Path, *, blender: str | Path | None = None) -
 def create_workspace(
     workspace: str | Path = DEFAULT_WORKSPACE, *, scene: str | Path | None = None, blender: str | Path | None = None
 ) -> NewWorkspace:
-    """Raises Refusal when there is one already or the scene is no file, EnvironmentUnfit when it cannot be created."""
+    """Create a workspace and return it. Raise Refusal when it exists already or the scene is not a file.
+
+    Raise EnvironmentUnfit when the workspace cannot be created.
+    """
     directory = workspace_directory(workspace)
     if is_workspace(directory):
-        cure = "Go on with it as it is, or name another directory."
-        raise Refusal.of(Fault.SCENE_CONFLICT, f"{directory} is a workspace already", cure)
+        fix = "Use it as it is, or name another directory."
+        raise Refusal.of(Fault.SCENE_CONFLICT, f"{directory} is a workspace already", fix)
     if scene is not None and not Path(scene).is_file():
         raise Refusal.of(Fault.SCENE_CONFLICT, f"there is no file {scene}", "Check the path given as scene.")
-    require_own_directory(directory, f"no workspace is made in {directory}")
+    require_own_directory(directory, f"no workspace is created in {directory}")
     missing_directories = [parent for parent in (directory, *directory.parents) if not parent.exists()]
     if directory.is_dir():
         present = set(directory.iterdir())
     else:
         present = set[Path]()
     opened = open(directory, scene=scene, blender=blender, spare=False)
-    # Only from here on is what appears in the directory known to be ours.
+    # Only from here on do new files in the directory belong to this process.
     with contextlib.ExitStack() as undo:
         undo.callback(_remove_created, directory, present, missing_directories)
         with opened:

@@ -1,6 +1,8 @@
-"""Reads blendwright.toml: the workspace's own first, then the user's, then the defaults. Says of every value where it comes from.
+"""A reader of blendwright.toml: the settings of the workspace, then of the user, then the defaults, with the source
+of each value.
 
-A file is taken whole or not at all: an unknown key, which may be a misspelt prohibition, is refused with its place.
+The reader accepts a whole file or nothing. It refuses an unknown key, which may be a misspelt prohibition, with its
+location.
 """
 
 from __future__ import annotations
@@ -28,19 +30,19 @@ COMMAND = "audit_heads_command"
 
 @dataclass(frozen=True, slots=True)
 class LoadedPolicy:
-    """`files` has the file of every value that one names, by its dotted name."""
+    """A policy with its sources. `files` has the file of every value that a file sets, by its dotted name."""
 
     policy: Policy
     files: Mapping[str, str]
 
     @property
     def origins(self) -> dict[str, str]:
-        """The place of every value, by its dotted name: a file, or `default`."""
+        """The source of every value by its dotted name: a file, or `default`."""
         return {name: self.files.get(name, DEFAULT) for name, _ in settings_of(self.policy.model_dump(mode="json"))}
 
 
 def load_policy(workspace: Path) -> LoadedPolicy:
-    """The policy for a workspace. Raises Refusal with every finding in its files."""
+    """Return the policy for a workspace. Raise Refusal with every finding in its files."""
     merged: dict[str, Any] = {}
     files: dict[str, str] = {}
     for file in (user_file(), workspace / FILE):
@@ -50,7 +52,7 @@ def load_policy(workspace: Path) -> LoadedPolicy:
                 _require_no_command(file, table)
             merged = _merged(merged, table)
             files |= {name: str(file) for name, _ in settings_of(table)}
-    # Tables with names of the user's own add to what is there by default.
+    # Tables with names that the user chooses extend the defaults instead of replacing them.
     roots = _default_roots()
     if not merged:
         return LoadedPolicy(Policy.model_construct(policy=Rules.model_construct(roots=roots)), files)
@@ -58,17 +60,21 @@ def load_policy(workspace: Path) -> LoadedPolicy:
 
 
 def _require_no_command(file: Path, table: Mapping[str, Any]) -> None:
-    """A workspace comes from anywhere: opening one must not run what its files say, nor speak with whom they name. Raises Refusal."""
+    """Raise Refusal if a workspace's file sets a value that only the user's own file may set.
+
+    A workspace may come from a stranger. Opening it must not run a command from its files or contact a server that
+    they name.
+    """
     for table_name, setting in (("journal", COMMAND), ("assets", "online")):
         if setting in table.get(table_name, {}):
             line = _line(file.read_text("utf-8").splitlines(), (table_name, setting))
-            message = f"{file}:{line}: {table_name}.{setting} counts in the user's own file only"
+            message = f"{file}:{line}: {table_name}.{setting} is only valid in the user's own file"
             finding = Finding(Fault.SCHEMA_INVALID, message, f"/{table_name}/{setting}", f"Move it to {user_file()}.")
             raise Refusal([finding])
 
 
 def allowed_roots(policy: Policy, roots: Sequence[str | Path] | None) -> Policy:
-    """The policy with these roots instead of its own, where a program names some."""
+    """Return the policy with these roots instead of its own, or the policy itself when `roots` is None."""
     if roots is None:
         return policy
     named = {str(root): Verdict.ALLOW for root in roots}
@@ -76,16 +82,19 @@ def allowed_roots(policy: Policy, roots: Sequence[str | Path] | None) -> Policy:
 
 
 def read_policy(file: Path) -> dict[str, Any]:
-    """What a file says, checked. Raises Refusal, and EnvironmentUnfit for one that somebody else could have written."""
-    import tomllib  # few have such a file
+    """Return the checked content of a settings file.
+
+    Raise Refusal for invalid content, and EnvironmentUnfit if another user could have written it.
+    """
+    import tomllib  # imported here, because few users have such a file
 
     try:
         text = read_own_file(file).decode("utf-8").replace("\r\n", "\n")
         table = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        cure = "Correct it there, or check its permissions."
-        raise Refusal.of(Fault.SCHEMA_INVALID, f"{file} cannot be read: {reason}", cure) from error
+        fix = "Correct it there, or check its permissions."
+        raise Refusal.of(Fault.SCHEMA_INVALID, f"{file} cannot be read: {reason}", fix) from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Refusal.of(Fault.SCHEMA_INVALID, f"{file} is not TOML: {error}", "Correct it there.") from error
     try:
@@ -102,15 +111,15 @@ def _findings(file: Path, lines: Sequence[str], error: ValidationError) -> Itera
         position = f"{file}:{_line(lines, path)}"
         settings = _settings_in(path[:-1])
         if problem["type"] == "extra_forbidden":
-            cure = did_you_mean(path[-1], settings, otherwise=f"Known here: {', '.join(settings)}.")
+            fix = did_you_mean(path[-1], settings, otherwise=f"Known here: {', '.join(settings)}.")
             message = f"{position}: there is no setting '{'.'.join(path)}'"
         else:
-            message, cure = f"{position}: {'.'.join(path)}: {problem['msg']}", "See docs/policy.md."
-        yield Finding(Fault.SCHEMA_INVALID, message, pointer_of(path), cure)
+            message, fix = f"{position}: {'.'.join(path)}: {problem['msg']}", "See docs/policy.md."
+        yield Finding(Fault.SCHEMA_INVALID, message, pointer_of(path), fix)
 
 
 def _settings_in(path: Sequence[str]) -> list[str]:
-    """The settings of a table."""
+    """Return the names of the settings in a table."""
     model: Any = Policy
     for part in path:
         if part in getattr(model, "model_fields", {}):
@@ -123,7 +132,10 @@ def _settings_in(path: Sequence[str]) -> list[str]:
 
 
 def _line(lines: Sequence[str], path: Sequence[str]) -> int:
-    """The line on which the last name of the path stands, searched from the header of its table on; else the header's."""
+    """Return the line number of the last name of the path, searched after the header of its table.
+
+    Without a match, return the header's line.
+    """
     start = 0
     for depth in range(len(path) - 1, 0, -1):
         header = re.compile(r"\s*\[\s*" + r"\s*\.\s*".join(map(re.escape, path[:depth])) + r"\s*\]")
@@ -139,14 +151,19 @@ def _line(lines: Sequence[str], path: Sequence[str]) -> int:
 
 
 def _default_roots() -> dict[str, Verdict]:
-    """Where we stand is a root, unless that is everything."""
+    """Return the current directory as the default root, unless it is the home directory or the root of the file
+    system.
+    """
     if _in_home_or_root():
         return {}
     return dict(Rules.model_construct().roots)
 
 
 def _in_home_or_root() -> bool:
-    """Hosts start their servers where they like: in the home directory, keys and all, or in the root of the file system."""
+    """Return whether the current directory is the home directory or the root.
+
+    Hosts may start their servers there, where keys are in reach.
+    """
     try:
         here = Path.cwd().resolve()
     except OSError:
@@ -157,20 +174,20 @@ def _in_home_or_root() -> bool:
     return here in homes or here == Path(here.anchor)
 
 
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Table by table; the one above wins where both have a value."""
-    result = dict(below)
-    for name, value in above.items():
-        under = result.get(name)
-        if isinstance(value, dict) and isinstance(under, dict):
-            result[name] = _merged(cast("dict[str, Any]", under), cast("dict[str, Any]", value))
+def _merged(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    """Return two tables merged recursively. The upper table wins where both have a value."""
+    result = dict(lower)
+    for name, value in upper.items():
+        lower_value = result.get(name)
+        if isinstance(value, dict) and isinstance(lower_value, dict):
+            result[name] = _merged(cast("dict[str, Any]", lower_value), cast("dict[str, Any]", value))
         else:
             result[name] = value
     return result
 
 
 def settings_of(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every setting of a table and of those in it, by its dotted name."""
+    """Yield every setting of a table and its nested tables, by its dotted name."""
     for name, value in table.items():
         if isinstance(value, dict):
             yield from settings_of(cast("dict[str, Any]", value), f"{prefix}{name}.")

@@ -1,4 +1,7 @@
-"""Previewing a plan: a copy of the workspace to throw away, and the plan run on it. Takes no lock, and writes nothing that stays."""
+"""Previews of plans: a temporary copy of the workspace, on which the plan runs.
+
+A preview takes no lock and changes no workspace.
+"""
 
 from __future__ import annotations
 
@@ -55,11 +58,14 @@ def preview(
     environment: Mapping[str, str] | None = None,
     instead: Instead = False,
 ) -> Preview:
-    """What a plan would do to the scene of a workspace, which may be in use, or not exist yet.
+    """Return the effects that a plan would have on the scene of a workspace, which may be in use, or may not exist
+    yet.
 
-    scene: a .blend file to start from, where the workspace has no scene. image: where to write a picture of the result. instead: as it
-    would be in the place of the last plan, or of the one of that request, compared with the scene as it is now. The other arguments are
-    those of `open`. Raises EnvironmentUnfit when the workspace or the file cannot be used.
+    `scene` is a .blend file to start from if the workspace has no scene. `image` is the path for a picture of the
+    result. With `instead`, the plan replaces the last plan or the plan of that request, and the comparison is with
+    the current scene. The other arguments have the same meaning as in `open`.
+
+    Raise EnvironmentUnfit when the workspace or the file cannot be used.
     """
     settings = load_settings(Path(workspace).resolve(), tools=tools, roots=roots, policy=policy, proposal=proposal)
     if scene is None:
@@ -84,7 +90,7 @@ def preview(
 
 
 class CopyPreviews:
-    """Previews for a workspace that is open, with workers of its pool."""
+    """Previews for an open workspace, with workers of its pool."""
 
     def __init__(self, workspace: Path, pool: WorkerPool, session: Session) -> None:
         self._workspace = workspace
@@ -100,7 +106,7 @@ class CopyPreviews:
         look: Look | None = None,
         instead: Instead = False,
     ) -> Preview:
-        """Return what a plan would do, found out on a copy of the workspace."""
+        """Return the effects of a plan, found on a copy of the workspace."""
         session = self._session
         settings = WorkspaceSettings(self._workspace, session.tools, session.macros, session.draft, session.files)
         return _preview_on_copy(
@@ -128,19 +134,18 @@ def _preview_on_copy(
     look: Look | None = None,
     instead: Instead = False,
 ) -> Preview:
-    # Before Blender is started: most of what is wrong with a plan shows without it.
+    # Validate before Blender starts: this finds most problems of a plan.
     valid = validate(plan, settings.tools, settings.draft.terms.demanding(options.determinism), settings.macros)
     if not isinstance(valid, ValidPlan):
         return Preview(refused(plan, valid))
     replaced: ReplacedPlan | None = None
     if instead and has_journal(settings.directory):
-        if against := tuple(denied(settings.draft.terms, CHECKOUT, SafetyLevel.SAFE_WRITE.value)):
-            return Preview(refused(plan, against))
+        objections = tuple(denied(settings.draft.terms, CHECKOUT, SafetyLevel.SAFE_WRITE.value))
+        if objections:
+            return Preview(refused(plan, objections))
         with read_journal(settings.directory) as journal:
-            request_id, replaced = (
-                new_request_id(journal, plan.request_id),
-                replaced_plan(journal, instead, settings.tools),
-            )
+            request_id = new_request_id(journal, plan.request_id)
+            replaced = replaced_plan(journal, instead, settings.tools)
         valid = replace(valid, plan=replace(valid.plan, request_id=request_id))
         if replaced is not None and replaced.later:
             plan = _with_later(replace(plan, request_id=request_id), replaced)
@@ -152,18 +157,19 @@ def _preview_on_copy(
     else:
         replaces = replaced.base
     with _temporary_directory(settings.directory) as directory, open_pool(directory / "scratch") as pool:
-        if start is None:
-            copied_start = None
-        else:
+        copied_start = None
+        origin = None
+        if start is not None:
             copied_start = copy_start(start, directory, settings.files.scratch_mb)
+            origin = start.parent
 
         def open_scene(journal: Journal) -> LiveScene:
             if start is not None:
                 require_no_scene(journal, settings.directory, start)
             recover(journal, 0)
             return LiveScene(
-                pool, journal, settings.registry, spare=spare, start=copied_start,
-                origin=None if start is None else start.parent, externals=Externals(settings.files.roots),
+                pool, journal, settings.registry, spare=spare, start=copied_start, origin=origin,
+                externals=Externals(settings.files.roots),
             )  # fmt: skip
 
         copy = partial(_copied_journal, settings.directory, request_id=valid.plan.request_id, at=replaces)
@@ -175,7 +181,10 @@ def _preview_on_copy(
 
 
 def _with_later(plan: Plan, replaced: ReplacedPlan) -> Plan:
-    """The plan with what would be run again behind it, as one: of a preview nobody takes a part back."""
+    """Return one plan that also runs the later operations again.
+
+    A preview never rolls back a part, so one plan suffices.
+    """
     commits = [commit for later in replaced.later for commit in later.commits]
     ids = [f"again_{commit.number}" for commit in commits]
     before = [operation.id for operation in plan.operations]
@@ -187,21 +196,23 @@ def _with_later(plan: Plan, replaced: ReplacedPlan) -> Plan:
 def _copied_scene(
     directory: Path, copy_journal: Callable[..., Journal], open_scene: Callable[[Journal], LiveScene]
 ) -> Generator[tuple[LiveScene, Journal]]:
-    """The scene on a copy of the journal. The copy has one checkpoint; where that opens to another scene than was saved, the next copy
-    has an earlier one."""
-    passed_over: list[int] = []
+    """Yield the scene on a copy of the journal. The copy has one checkpoint.
+
+    If Blender opens that checkpoint with another scene than was saved, the next copy uses an earlier one.
+    """
+    skipped_ids: list[int] = []
     while True:
-        copy = directory / f"workspace{len(passed_over)}"
-        with closing(copy_journal(copy=copy, without=passed_over)) as journal, ExitStack() as ending:
+        copy = directory / f"workspace{len(skipped_ids)}"
+        with closing(copy_journal(copy=copy, without=skipped_ids)) as journal, ExitStack() as ending:
             scene = open_scene(journal)
             ending.callback(scene.discard)
             try:
                 scene.worker()
             except EnvironmentUnfit as error:
-                opened = _opened_checkpoint(journal)
-                if not error.details.get("quarantined") or opened is None:
+                checkpoint_id = _opened_checkpoint(journal)
+                if not error.details.get("quarantined") or checkpoint_id is None:
                     raise
-                passed_over.append(opened)
+                skipped_ids.append(checkpoint_id)
                 continue
             yield scene, journal
             return
@@ -221,7 +232,10 @@ def _opened_checkpoint(journal: Journal) -> int | None:
 def _copied_journal(
     workspace: Path, *, copy: Path, request_id: str, at: int | None, without: Sequence[int] = ()
 ) -> Journal:
-    """Raises EnvironmentUnfit where nothing but the checkpoints `without` which the scene is to be had leads to it."""
+    """Return a copy of the journal for one preview.
+
+    Raise EnvironmentUnfit when only the checkpoints in `without` lead to the scene.
+    """
     if not has_journal(workspace):
         require_unused(workspace)
         return Journal(copy)
@@ -231,22 +245,24 @@ def _copied_journal(
         except JournalError as error:
             if not without:
                 raise
-            message = "every checkpoint that leads to the scene of the workspace opens to another one than was saved"
-            cure = "Run `blendwright replay` to see up to where the journal agrees."
-            raise EnvironmentUnfit(message, cure=cure) from error
+            message = "Blender opens every checkpoint that leads to the scene of the workspace with another scene than was saved"
+            fix = "Run `blendwright replay` to find the last commit that still agrees with the journal."
+            raise EnvironmentUnfit(message, cure=fix) from error
     return Journal(copy)
 
 
 @contextmanager
 def _temporary_directory(directory: Path) -> Generator[Path]:
-    """A directory for one preview: in the scratch of the workspace, so that checkpoints need no copying, or where there is none yet,
-    among the temporary files, since a preview starts no workspace."""
+    """Yield a directory for one preview, in the scratch of the workspace, so that checkpoints need no copying.
+
+    For a directory without a journal, use the system's temporary files, because a preview creates no workspace.
+    """
     if not has_journal(directory):
         with tempfile.TemporaryDirectory(prefix="blendwright-preview-") as room:
             yield Path(room).resolve()
         return
     with unfit_on_os_error(f"{directory} cannot be written to", "Check its permissions."):
-        # Not beside the sessions: whoever clears away what those left behind has something to tell about it.
+        # Separate from the sessions, because recovery reports the abandoned sessions that it clears.
         scratch = SessionScratch(directory / "scratch" / "previews")
     try:
         yield scratch.path

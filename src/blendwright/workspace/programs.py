@@ -1,4 +1,4 @@
-"""What programs find around them in a workspace: the names that they can call, and library files inside the roots."""
+"""The environment of programs in a workspace: the names that they can call, and library files inside the roots."""
 
 from __future__ import annotations
 
@@ -17,25 +17,31 @@ from blendwright.values.findings import Finding
 from blendwright.workspace.locations import workspace_directory
 from blendwright.workspace.policy_files import allowed_roots, load_policy
 
+# The maximum size of a library file, in bytes.
 LARGEST_LIBRARY = 262_144
 
 
 def program_surroundings(
     workspace: str | Path, *, beside: Path | None = None, roots: Sequence[str | Path] | None = None
 ) -> Surroundings:
-    """`beside` is the directory of the program, where it is a file: what it loads is looked for there first, then in the roots.
-    `roots` are those that hold instead of the policy's. Raises Refusal when the policy or a macro of the workspace is not sound."""
+    """Return the environment of a program. Raise Refusal when the policy or a macro of the workspace is invalid.
+
+    `beside` is the directory of a program file. Loading searches it first, and then the roots. `roots` replace the
+    roots of the policy.
+    """
     directory = workspace_directory(workspace)
     tools = catalog.tools()
     policy = allowed_roots(load_policy(directory).policy, roots)
-    around = FileRoots(policy.policy.roots, directory)
-    return surroundings_of((*tools, *load_macros(directory, tools)), around, beside)
+    file_roots = FileRoots(policy.policy.roots, directory)
+    return surroundings_of((*tools, *load_macros(directory, tools)), file_roots, beside)
 
 
 def surroundings_of(names: Iterable[str], roots: FileRoots, beside: Path | None = None) -> Surroundings:
-    """For those who have all of it at hand."""
+    """Return the environment of a program from callable names and roots that the caller has already loaded."""
     allowed = [Path(root) for root, verdict in roots.roots.items() if verdict is Verdict.ALLOW]
-    bases = [*([] if beside is None else [beside.resolve()]), *allowed]
+    bases = allowed
+    if beside is not None:
+        bases = [beside.resolve(), *allowed]
 
     def read(path: str) -> str:
         return _read_library(path, bases, roots)
@@ -44,26 +50,29 @@ def surroundings_of(names: Iterable[str], roots: FileRoots, beside: Path | None 
 
 
 def _read_library(path: str, bases: Sequence[Path], roots: FileRoots) -> str:
-    """The text of a library file. Raises Refusal."""
+    """Return the text of a library file.
+
+    Raise Refusal when it is missing, outside the roots, too large or unreadable.
+    """
     shown = path[:200]
     if not path.endswith(".star"):
-        raise _refusal(f"'{shown}' is no library: the names of library files end in .star")
+        raise _refusal(f"'{shown}' is not a library: the names of library files end in .star")
     for base in bases:
         try:
-            found = (base / path).resolve()
-            if not found.is_file():
+            file = (base / path).resolve()
+            if not file.is_file():
                 continue
-            if not roots.allows(found, Verdict.ALLOW):
-                raise _refusal(f"'{shown}' is outside of the roots that the policy allows")
-            with open_file(found) as opened:
+            if not roots.allows(file, Verdict.ALLOW):
+                raise _refusal(f"'{shown}' is outside the roots that the policy allows")
+            with open_file(file) as opened:
                 content = opened.read(LARGEST_LIBRARY + 1)
             if len(content) > LARGEST_LIBRARY:
-                raise _refusal(f"'{shown}' has more than {LARGEST_LIBRARY >> 10} kB")
+                raise _refusal(f"'{shown}' is larger than {LARGEST_LIBRARY >> 10} kB")
             return content.decode().replace("\r\n", "\n")
         except (OSError, ValueError, RuntimeError) as error:
             raise _refusal(f"'{shown}' cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    where = ", ".join(map(str, bases)) or "no directory at all"
-    raise _refusal(f"there is no library '{shown}' in {where}")
+    searched = ", ".join(map(str, bases)) or "no directory at all"
+    raise _refusal(f"there is no library '{shown}' in {searched}")
 
 
 def _refusal(message: str) -> Refusal:

@@ -1,6 +1,7 @@
-"""A workspace that is read or repaired instead of worked in: its journal, and Blenders to rebuild its scenes in.
+"""Access to a workspace for reading or repairing: its journal, and Blenders that rebuild its scenes.
 
-Reading takes no lock and writes nothing, so it works beside an open workspace and in a quarantined one. Repairing takes the lock.
+Reading takes no lock and writes nothing, so it works next to an open workspace and in quarantine. Repairing takes the
+lock.
 """
 
 from __future__ import annotations
@@ -27,13 +28,16 @@ from blendwright.workspace.settings import heads_directory, workspace_roots
 
 
 def read_journal(workspace: str | Path) -> contextlib.AbstractContextManager[JournalView]:
-    """The journal, for those who only read. Raises EnvironmentUnfit when there is none."""
+    """Return a context with the journal for reading. Raise EnvironmentUnfit when it does not exist."""
     return contextlib.closing(JournalView(Path(workspace).resolve()))
 
 
 @contextlib.contextmanager
 def repair_journal(workspace: str | Path) -> Generator[Journal]:
-    """The journal, writable also in quarantine. Raises EnvironmentUnfit when there is none or another process holds it."""
+    """Yield the journal for writing, even in quarantine.
+
+    Raise EnvironmentUnfit when it does not exist or another process holds it.
+    """
     with read_journal(workspace):
         pass
     directory = Path(workspace).resolve()
@@ -56,7 +60,7 @@ def repair_journal(workspace: str | Path) -> Generator[Journal]:
 
 @dataclass(frozen=True, slots=True)
 class InspectionWorkers:
-    """Blenders for rebuilding scenes of a workspace; none of them has one yet."""
+    """A source of Blenders that rebuild scenes of a workspace. Each new worker starts without a scene."""
 
     pool: WorkerPool
     catalogue: str
@@ -69,9 +73,9 @@ class InspectionWorkers:
 def inspection_workers(
     workspace: str | Path, *, blender: str | Path | WorkerSource | None = None
 ) -> Generator[InspectionWorkers]:
-    """Blenders for rebuilding, in the scratch of the workspace; they end with the context."""
+    """Yield a source of Blenders in the scratch of the workspace. The Blenders end with the context."""
     directory = Path(workspace).resolve()
-    with unfit_on_os_error(f"Blender needs room in {directory / 'scratch'}", "Make it writable."):
+    with unfit_on_os_error(f"Blender cannot use the directory {directory / 'scratch'}", "Make it writable."):
         scratch = SessionScratch(directory / "scratch")
     pool = chosen_blender(directory, blender).open_pool(WorkerSettings(scratch.path))
     try:

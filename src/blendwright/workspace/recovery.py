@@ -1,4 +1,4 @@
-"""A workspace that was not closed, put in order when it is opened; and the named ways out of one that cannot be used."""
+"""Automatic recovery of a workspace that was not closed, and the explicit repairs of a workspace that cannot be used."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from blendwright.workspace.reading import inspection_workers, repair_journal
 
 
 def recover(journal: Journal, abandoned: int) -> tuple[str, ...]:
-    """Roll back what was left half done; `abandoned` counts the sessions whose scratch was cleared away.
+    """Roll back an interrupted plan, and return sentences about everything that was found. `abandoned` counts the
+    cleared sessions.
 
-    Safe to be killed in: every part is one transaction, and what is done already is not found again.
+    The process may die at any point: every part is one transaction, and a second run does not repeat finished parts.
+    Raise EnvironmentUnfit when the journal needs an explicit repair.
     """
     try:
         info = journal.recovery.info()
@@ -30,21 +32,21 @@ def recover(journal: Journal, abandoned: int) -> tuple[str, ...]:
             journal.roll_back(info.boundary.id)
             crash_points.reach("recovery.rolled_back")
     except JournalError as error:
-        cure = error.cure or "Run `blendwright recover` to see the ways out."
-        raise EnvironmentUnfit(error.message, cure=cure, details=error.details) from error
+        fix = error.cure or "Run `blendwright recover` to see the ways out."
+        raise EnvironmentUnfit(error.message, cure=fix, details=error.details) from error
     return tuple(sentences)
 
 
 def _sentences(info: RecoveryInfo, abandoned: int) -> Iterator[str]:
     if info.boundary is not None:
         yield (
-            f"the plan '{info.boundary.request_id}' was interrupted and is kept whole or not at all:"
+            f"the all-or-nothing plan '{info.boundary.request_id}' was interrupted:"
             f" HEAD went back to commit {info.boundary.base}"
         )
     for intent in info.indeterminate:
         yield (
             f"an earlier run ended while operation '{intent.operation_id}' had an effect outside the scene ({intent.effect}):"
-            f" look whether it is there, then settle intent {intent.id} with `blendwright recover`"
+            f" check whether it happened, then settle intent {intent.id} with `blendwright recover`"
         )
     if info.route is not None:
         for checkpoint in info.route.damaged:
@@ -53,30 +55,37 @@ def _sentences(info: RecoveryInfo, abandoned: int) -> Iterator[str]:
         yield f"{len(info.cleaned)} unfinished checkpoint files were removed"
     if abandoned and info.head is not None:
         yield (
-            f"an earlier session ended without closing: its scratch was removed, and the scene goes on from commit"
-            f" {info.head.number}, the last one that was acknowledged"
+            f"an earlier session ended without closing: its scratch was removed, and the scene continues from commit"
+            f" {info.head.number}, the last acknowledged one"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class RepairReport:
-    """What was done, in sentences, and what still stands in the way."""
+    """The finished repairs as sentences, and the remaining problems of the workspace."""
 
     done: tuple[str, ...]
     diagnosis: workspace_problems.WorkspaceProblems
 
     def to_json(self) -> dict[str, Any]:
         diagnosis = self.diagnosis
+        head = quarantine = boundary = None
+        if diagnosis.head is not None:
+            head = diagnosis.head.number
+        if diagnosis.quarantine is not None:
+            quarantine = asdict(diagnosis.quarantine)
+        if diagnosis.boundary is not None:
+            boundary = asdict(diagnosis.boundary)
         return {
             "ok": True,
             "fit": diagnosis.fit,
             "done": self.done,
-            "head": None if diagnosis.head is None else diagnosis.head.number,
-            "quarantine": None if diagnosis.quarantine is None else asdict(diagnosis.quarantine),
+            "head": head,
+            "quarantine": quarantine,
             "lost": diagnosis.lost,
             "contradictions": diagnosis.contradictions,
             "indeterminate": [asdict(intent) for intent in diagnosis.indeterminate],
-            "boundary": None if diagnosis.boundary is None else asdict(diagnosis.boundary),
+            "boundary": boundary,
             "places": diagnosis.reachable,
             "ways_out": list(diagnosis.ways_out()),
         }
@@ -92,31 +101,40 @@ def repair_workspace(
     accept_restored: bool = False,
     blender: str | None = None,
 ) -> RepairReport:
-    """Resolve the intent `resolve` with a note, take a journal that was restored from an older copy for the truth, then go on from the
-    commit `to`, or `adopt` HEAD's scene as it is found today, where these are given; then look what is wrong.
+    """Repair a workspace, and return the repairs and the remaining problems. Each argument adds a step, in this
+    order:
 
-    Raises Refusal for what is not there, RebuildFailed when the scene of `to` is not what the journal says."""
+    - `resolve` settles that intent with the note
+    - `accept_restored` accepts a journal that was restored from an older copy
+    - `to` moves HEAD to that commit
+    - `adopt` accepts HEAD's scene as Blender builds it today
+
+    Raise Refusal for an intent or commit that does not exist, and RebuildFailed when the scene of `to` differs from
+    the journal.
+    """
     if adopt and to is not None:
-        cure = "Give --adopt to go on with the newest scene, or --to N to go on from commit N."
-        raise Refusal.of(Fault.ARGS_INVALID, "--adopt and --to are two ways out, and one can be taken", cure)
+        fix = "Give --adopt to continue with the newest scene, or --to N to continue from commit N."
+        raise Refusal.of(Fault.ARGS_INVALID, "--adopt and --to exclude each other", fix)
     if (resolve is None) != (note is None) or (note is not None and not note.strip()):
-        cure = "Say what became of the effect: --note 'the file is there'"
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, "--resolve and --note belong together", cure)
+        fix = "Describe the outcome of the effect: --note 'the file exists'"
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, "--resolve and --note belong together", fix)
     done: list[str] = []
     with repair_journal(workspace) as journal:
         if resolve is not None and note is not None:
             try:
                 journal.recovery.resolve_intent(resolve, note)
             except JournalError as error:
-                cure = "See which there are: blendwright recover"
-                raise Refusal.of(Fault.TARGET_NOT_FOUND, error.message, cure) from error
+                fix = "List the intents: blendwright recover"
+                raise Refusal.of(Fault.TARGET_NOT_FOUND, error.message, fix) from error
             done.append(f"intent {resolve} is settled: {note}")
         if accept_restored:
             if not journal.contradictions:
-                cure = "Leave the option out: the journal is used as it is."
-                raise Refusal.of(Fault.TARGET_NOT_FOUND, "nothing says that an older journal was put in place", cure)
+                fix = "Leave the option out: the journal is used as it is."
+                raise Refusal.of(
+                    Fault.TARGET_NOT_FOUND, "no note contradicts the journal, so there is nothing to accept", fix
+                )
             journal.accept_restored()
-            done.append("the journal is taken as it is, which is recorded in its audit chain")
+            done.append("the journal is accepted as it is, and its audit chain records that")
         if to is not None:
             target = find(journal, to)
             with inspection_workers(workspace, blender=blender) as inspection:
@@ -132,11 +150,11 @@ def _adopt_head(journal: Journal, workspace: str | Path, blender: str | None) ->
     problems = workspace_problems.find_problems(journal)
     if problems.quarantine is None and problems.lost is None:
         message = "the workspace is not in quarantine: the newest scene is the current one"
-        raise Refusal.of(Fault.SCENE_CONFLICT, message, "Go on as ever.")
+        raise Refusal.of(Fault.SCENE_CONFLICT, message, "Continue without --adopt.")
     with inspection_workers(workspace, blender=blender) as inspection:
         adopted = workspace_problems.adopt_head(journal, inspection.worker(), inspection.worker())
     yield (
-        f"commit {adopted.commit.number} holds the newest scene as it was found, with the hash {adopted.commit.hash_after},"
+        f"commit {adopted.commit.number} has the newest scene as it is now, with the hash {adopted.commit.hash_after},"
         f" and HEAD is there"
     )
     yield from adopted.missing

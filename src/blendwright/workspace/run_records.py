@@ -1,10 +1,11 @@
-"""The plans that ran in a workspace, one file each, for whoever looks at a run while it goes on or afterwards.
+"""Records of the plans that ran in a workspace, one file each, for viewers of running and finished plans.
 
-The journal has what was done; what a plan meant to do, what waits for what, and the report of its end are here. It is a convenience: a
-record that cannot be written is left out, the oldest ones go, and nothing reads them to decide anything.
+The journal has the results. The record adds what the plan was meant to do, its dependencies, and its final report.
+Records are a convenience: Blendwright skips a record that it cannot write, deletes the oldest ones, and never decides
+anything by them.
 
-A workspace may come from somebody else: its directory of records is opened as itself, never through a link, only files with names as they
-are given here are looked at or removed, and only plain ones are read.
+A workspace may come from a stranger. This module opens the directory of records never through a link, handles only
+files whose names it would give, and reads only regular files.
 """
 
 from __future__ import annotations
@@ -26,23 +27,26 @@ from blendwright.values.plan import Operation, Plan, Schedule
 from blendwright.values.report import OperationReport, RunReport
 
 DIRECTORY = "runs"
+# The number of records that a workspace keeps.
 MOST_KEPT = 100
-# When it began, in milliseconds, and what tells it from another that began then.
+# The start time in milliseconds, and random digits that distinguish runs of the same millisecond.
 NAME = re.compile(r"([0-9]{13}-[0-9a-f]{8})\.jsonl")
-# No run writes more; what is larger is not read.
+# The maximum size of a record in bytes. Runs write less, and a larger file is not read.
 LARGEST_RECORD = 32 * 1024 * 1024
-# A larger plan is kept without its arguments, and cannot be run again from its record.
+# The maximum size of a plan in bytes. The record of a larger plan has no arguments, so it cannot run again.
 LARGEST_DOCUMENT = 4 * 1024 * 1024
-# Of a longer plan nobody looks at every operation: its record has none.
+# The number of operations above which a record lists none, because no viewer shows them all.
 MOST_OPERATIONS = 2_000
-# Documents of other dialects say more than their operations do.
+# The dialects whose plans a record can repeat. Documents of other dialects say more than their operations.
 REPEATABLE = ("operations", "program")
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One run. `operations` are in the order in which they run; `document` is the plan to give again, None where there is none;
-    `report` is None while it goes on, and for one that was broken off. `pid` is the process that ran it."""
+    """The record of one run. `operations` are in execution order, and `pid` is the process that ran them.
+
+    `document` is the plan to repeat, or None. `report` is None while the plan runs, and after it was aborted.
+    """
 
     id: str
     request_id: str
@@ -56,21 +60,22 @@ class RunRecord:
 
 
 class RunRecords:
-    """Writes those of one workspace."""
+    """A writer of the run records of one workspace."""
 
     def __init__(self, workspace: Path) -> None:
         self._directory = workspace.resolve() / DIRECTORY
 
     def begin(self, schedule: Schedule) -> RunInProgress:
-        """Before the first operation runs."""
+        """Write the record of a plan before its first operation runs."""
         implied, order = schedule.implied_by, schedule.order
         if len(order) > MOST_OPERATIONS:
             return self._written(replace(schedule.plan, operations=(), written=None), ())
-        return self._written(schedule.plan, [_operation(one, implied) for one in order])
+        return self._written(schedule.plan, [_operation(operation, implied) for operation in order])
 
     def add_refused(self, plan: Plan, report: RunReport) -> None:
-        """A plan of which nothing ran, or one whose only operation failed."""
-        self._written(plan, [_operation(one, {}) for one in plan.written or plan.operations]).end(report)
+        """Write the record of a plan of which no operation ran, or whose only operation failed."""
+        operations = [_operation(operation, {}) for operation in plan.written or plan.operations]
+        self._written(plan, operations).end(report)
 
     def _written(self, plan: Plan, operations: Sequence[Mapping[str, Any]]) -> RunInProgress:
         started = time.time()
@@ -93,7 +98,7 @@ class RunRecords:
 
 @dataclass(frozen=True, slots=True)
 class RunInProgress:
-    """A run whose beginning is written, to a file of this name."""
+    """A run whose beginning is written, to the file `name`."""
 
     directory: Path
     name: str
@@ -104,12 +109,12 @@ class RunInProgress:
                 operations = report.operations
             else:
                 operations = ()
-            fields = {**report.outline(), "operations": [_ended(one) for one in operations]}
+            fields = {**report.outline(), "operations": [_ended(operation) for operation in operations]}
             _append(directory, self.name, fields)
 
 
 def run_records(workspace: str | Path, *, limit: int = MOST_KEPT) -> list[RunRecord]:
-    """The newest first."""
+    """Return the latest run records, newest first."""
     with contextlib.suppress(OSError), open_directory(Path(workspace).resolve() / DIRECTORY) as directory:
         records = [_read(directory, name) for name in reversed(_names(directory)[-limit:])]
         return [record for record in records if record is not None]
@@ -117,24 +122,24 @@ def run_records(workspace: str | Path, *, limit: int = MOST_KEPT) -> list[RunRec
 
 
 def run_record(workspace: str | Path, id: str) -> RunRecord | None:
-    """One of them by its id."""
+    """Return a run record by its id, or None when it does not exist."""
     with contextlib.suppress(OSError), open_directory(Path(workspace).resolve() / DIRECTORY) as directory:
         return _read(directory, f"{id}.jsonl")
     return None
 
 
 def _names(directory: int) -> list[str]:
-    """Those of records, the oldest first."""
-    listed = os.open(".", os.O_RDONLY | getattr(os, "O_DIRECTORY", 0), dir_fd=directory)
+    """Return the file names of the records in an open directory, oldest first."""
+    descriptor = os.open(".", os.O_RDONLY | getattr(os, "O_DIRECTORY", 0), dir_fd=directory)
     try:
-        return sorted(filter(NAME.fullmatch, os.listdir(listed)))  # noqa: PTH208 - of a descriptor
+        return sorted(filter(NAME.fullmatch, os.listdir(descriptor)))  # noqa: PTH208 - of a descriptor
     finally:
-        os.close(listed)
+        os.close(descriptor)
 
 
 def _read(directory: int, name: str) -> RunRecord | None:
-    named = NAME.fullmatch(name)
-    if named is None:
+    match = NAME.fullmatch(name)
+    if match is None:
         return None
     try:
         with open_file_in(directory, name) as opened:
@@ -147,13 +152,13 @@ def _read(directory: int, name: str) -> RunRecord | None:
             report = orjson.loads(lines[1])
         else:
             report = None
-        return RunRecord(id=named[1], report=report, **fields)
+        return RunRecord(id=match[1], report=report, **fields)
     except (OSError, ValueError, TypeError):
-        return None  # it is being written, was cut short, or is none
+        return None  # the record is incomplete, or the file is not a record
 
 
 def _append(directory: int, name: str, fields: Mapping[str, Any], flags: int = 0) -> None:
-    """In one piece, so that whoever reads meanwhile sees a whole line or none."""
+    """Append one line in a single write, so that a concurrent reader never sees a part of it."""
     flags |= os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(name, flags, 0o600, dir_fd=directory)
     try:
@@ -162,50 +167,61 @@ def _append(directory: int, name: str, fields: Mapping[str, Any], flags: int = 0
         os.close(descriptor)
 
 
-def _operation(one: Operation, implied_by: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    site, caller = one.site, one.id if one.origin is None else one.origin.operation_id
+def _operation(operation: Operation, implied_by: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    caller, macro = operation.id, None
+    if operation.origin is not None:
+        caller = macro = operation.origin.operation_id
+    file = line = None
+    if operation.site is not None:
+        file, line = operation.site.file, operation.site.line
     return {
-        "id": one.id,
-        "tool": one.tool,
-        "depends_on": list(one.depends_on),
+        "id": operation.id,
+        "tool": operation.tool,
+        "depends_on": list(operation.depends_on),
         "implied": dict(implied_by.get(caller, {})),
-        "safety_level": one.safety_level,
-        "macro": None if one.origin is None else one.origin.operation_id,
-        "file": None if site is None else site.file,
-        "line": None if site is None else site.line,
+        "safety_level": operation.safety_level,
+        "macro": macro,
+        "file": file,
+        "line": line,
     }
 
 
-def _ended(one: OperationReport) -> dict[str, Any]:
-    """What its audit record does not say; the receipt is in the journal."""
+def _ended(operation: OperationReport) -> dict[str, Any]:
+    """Return the outcome of an operation, except what its audit record and its receipt have."""
+    fault = None
+    if operation.fault is not None:
+        fault = operation.fault.value
     return {
-        "id": one.operation_id,
-        "tool": one.tool,
-        "status": one.status,
-        "fault": None if one.fault is None else one.fault.value,
-        "message": one.message,
-        "findings": [finding.to_json() for finding in one.findings],
-        "blocked": one.blocked,
-        "commit": one.commit,
-        "timings": dict(one.timings),
+        "id": operation.operation_id,
+        "tool": operation.tool,
+        "status": operation.status,
+        "fault": fault,
+        "message": operation.message,
+        "findings": [finding.to_json() for finding in operation.findings],
+        "blocked": operation.blocked,
+        "commit": operation.commit,
+        "timings": dict(operation.timings),
     }
 
 
 def _document(plan: Plan) -> dict[str, Any] | None:
-    """The plan as one of the operations dialect: under the same ids, so that what is done is not done again."""
+    """Return the plan as a document of the operations dialect, or None if it cannot be repeated.
+
+    The document has the same ids, so that finished operations do not run again.
+    """
     if plan.dialect not in REPEATABLE or plan.single_call or not plan.operations:
         return None
     document = {
         "request_id": plan.request_id,
         "operations": [
             {
-                "operation_id": one.id,
-                "tool_name": one.tool,
-                "args": dict(one.args),
-                "depends_on": list(one.depends_on),
-                "safety_level": one.safety_level,
+                "operation_id": operation.id,
+                "tool_name": operation.tool,
+                "args": dict(operation.args),
+                "depends_on": list(operation.depends_on),
+                "safety_level": operation.safety_level,
             }
-            for one in plan.written or plan.operations
+            for operation in plan.written or plan.operations
         ],
     }
     try:

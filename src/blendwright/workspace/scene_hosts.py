@@ -1,7 +1,7 @@
 """The registration point for scene hosts other than the core's own worker process.
 
-A workspace may be bound to a window that a person has open; the file `window.json` in it says so. The package `window` knows how to open
-such a workspace. The core asks for it here, when a workspace is bound, and runs without it.
+A workspace may be bound to a window that a person has open, which its file `window.json` records. The package
+`window` can open such a workspace. The core asks for this package only for a bound workspace, and works without it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class BoundHost(Protocol):
 
     @property
     def observers(self) -> Sequence[Observer]:
-        """Observers of the session that show in the window what happens."""
+        """The observers of the session that show events in the window."""
         ...
 
     @property
@@ -60,7 +60,7 @@ class BoundHost(Protocol):
 
 
 class AttachedWindow(Protocol):
-    """A window that was attached."""
+    """A window after it was attached."""
 
     @property
     def name(self) -> str: ...
@@ -70,9 +70,11 @@ class WindowCapability(Protocol):
     """The functions of `blendwright.window.hosting`."""
 
     def bound_host(self, workspace: Path, core: Mapping[str, Any]) -> BoundHost | None:
-        """Return the window that a workspace is bound to, if any. `core` is what its sidebar shows of Blendwright.
+        """Return the window that a workspace is bound to, if any. `core` is the information about Blendwright for its
+        sidebar.
 
-        Raises EnvironmentUnfit where the window has gone."""
+        Raise EnvironmentUnfit when the window no longer exists.
+        """
         ...
 
     def attach_if_open(
@@ -90,28 +92,31 @@ _WINDOW: Point[WindowCapability] = Point("scene_host")
 
 
 def window_capability() -> WindowCapability | None:
-    """Return what the package `window` offers, or None where this installation does not have it."""
+    """Return the package `window`, or None if this installation does not have it."""
     return _WINDOW.offer()
 
 
 def require_window_capability(what_needs_it: str, *, otherwise: str = "") -> WindowCapability:
-    """Return the package `window`. Raises EnvironmentUnfit where it is missing; `otherwise` is a way to do without it."""
+    """Return the package `window`.
+
+    Raise EnvironmentUnfit when it is missing; `otherwise` is a fix that does without it.
+    """
     capability = window_capability()
     if capability is None:
         raise EnvironmentUnfit(
             f"{what_needs_it}, and this installation has no blendwright.window",
-            cure=" ".join(filter(None, ("Install a Blendwright that has it.", otherwise))),
+            cure=" ".join(filter(None, ("Install a Blendwright that includes it.", otherwise))),
         )
     return capability
 
 
 def is_bound(workspace: Path) -> bool:
-    """Whether the workspace says that it is bound to a window."""
+    """Return whether the workspace is bound to a window."""
     return os.path.lexists(workspace / WINDOW_BINDING)
 
 
 def bound_host(workspace: Path, core: Mapping[str, Any]) -> BoundHost | None:
-    """Return the window that the workspace is bound to, or None. Raises EnvironmentUnfit where it cannot be used."""
+    """Return the window that the workspace is bound to, or None. Raise EnvironmentUnfit when it cannot be used."""
     if not is_bound(workspace):
         return None
     otherwise = f"To work without the window, remove {WINDOW_BINDING} from the workspace."
@@ -120,7 +125,9 @@ def bound_host(workspace: Path, core: Mapping[str, Any]) -> BoundHost | None:
 
 
 def require_unbound(workspace: Path) -> None:
-    """Raise EnvironmentUnfit where the workspace is bound to a window: its scene is the window's, not that of a file."""
+    """Raise EnvironmentUnfit when the workspace is bound to a window: its scene comes from the window, not from a
+    file.
+    """
     if is_bound(workspace):
-        message = "the workspace is attached to a window, so it starts from no file"
-        raise EnvironmentUnfit(message, cure="Leave the scene out, or `blendwright detach` first.")
+        message = "the workspace is attached to a window, so it cannot start from a file"
+        raise EnvironmentUnfit(message, cure="Leave the scene out, or run `blendwright detach` first.")

@@ -1,7 +1,8 @@
-"""The scratch directory of one open scene: it belongs to its owner as long as that lives, and is removed by the next one otherwise.
+"""The scratch directory of one open scene. It lives as long as its owner; if the owner dies, the next owner removes
+it.
 
-An owner that is killed cannot clean up. It has a lock on a file in its directory, which the kernel releases with the process:
-whoever opens the workspace next finds the directory unlocked and removes it.
+A killed owner cannot clean up. It holds a lock on a file in its directory, which the kernel releases with the
+process. The next process that opens the workspace finds the directory unlocked and removes it.
 """
 
 from __future__ import annotations
@@ -18,37 +19,44 @@ from blendwright.util.background_removal import BackgroundClearing
 from blendwright.util.directory_removal import remove_directory
 from blendwright.values.errors import EnvironmentUnfit
 
-# In a workspace.
+# The name of the scratch directory in a workspace.
 SCRATCH = "scratch"
 PREFIX = "session-"
 OWNER = "owner.lock"
 ROOT_LOCK = ".lock"
-# Whoever opens a workspace waits so long for what others left to be gone, and goes on while the rest is removed.
+# The time that opening a workspace waits for the removal of abandoned directories. The removal then continues in the background.
 ABANDONED_SECONDS = 1.0
-# Whoever gives up a directory waits so long until it is gone; the rest is for the next one.
+# The time that closing waits for the removal of its directory. The next owner removes the rest.
 REMOVAL_SECONDS = 5.0
 
 if sys.platform == "win32":
 
     def _lock(descriptor: int, *, wait: bool) -> bool:
-        """Without such locks nobody is taken for dead: what was left behind stays."""
+        """Report every other owner as alive, because this system has no such locks. Abandoned directories then stay."""
         return wait
 else:
     import fcntl
 
     def _lock(descriptor: int, *, wait: bool) -> bool:
-        """Take the lock of an open file; it belongs to the descriptor, and children do not inherit it."""
+        """Lock an open file, and return False if another process has the lock.
+
+        The lock belongs to the descriptor; children do not inherit it.
+        """
+        operation = fcntl.LOCK_EX
+        if not wait:
+            operation |= fcntl.LOCK_NB
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            fcntl.flock(descriptor, operation)
         except BlockingIOError:
             return False
         return True
 
 
 class SessionScratch:
-    """A new directory in `root`, ours until `remove`. Raises OSError when there cannot be one.
+    """A new directory in `root`, which belongs to this process until `remove`. Raise OSError when it cannot be
+    created.
 
-    `cleared` counts what others had left.
+    `cleared` counts the abandoned directories that were removed.
     """
 
     def __init__(self, root: Path) -> None:
@@ -63,7 +71,7 @@ class SessionScratch:
         self._removed = False
 
     def remove(self) -> None:
-        """Give it up; a second time does nothing."""
+        """Remove the directory. A second call does nothing."""
         if not self._removed:
             self._removed = True
             self._clearing.submit(lambda: _remove(self.path, self._descriptor))
@@ -84,7 +92,7 @@ def _clear_abandoned(root: Path, clearing: BackgroundClearing) -> int:
 
 
 def _remove(directory: Path, descriptor: int) -> None:
-    """Ours, and nobody else's to remove, until it is gone."""
+    """Remove a directory while holding its lock, and release the lock at the end."""
     try:
         remove_directory(directory)
     finally:
@@ -93,7 +101,7 @@ def _remove(directory: Path, descriptor: int) -> None:
 
 @contextlib.contextmanager
 def _exclusive(root: Path) -> Generator[None]:
-    """One at a time: between making a directory and locking it, another process would take it for abandoned."""
+    """Hold the lock of `root`. Without it, another process could remove a new directory before its owner locks it."""
     descriptor = _open_lock(root / ROOT_LOCK)
     try:
         _lock(descriptor, wait=True)
@@ -108,7 +116,7 @@ def _open_lock(path: Path) -> int:
 
 @contextlib.contextmanager
 def unfit_on_os_error(problem: str, cure: str) -> Generator[None]:
-    """What the system refuses inside makes the environment unfit; the system says why."""
+    """Translate OSError inside the block to EnvironmentUnfit, with the reason of the system in the message."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,6 @@
-"""What a workspace is used with, read before anything is opened: tools, macros, the draft of the contract, and the files in reach."""
+"""Settings of a workspace, loaded before it is opened: tools, macros, the draft of the contract, and accessible
+files.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,13 @@ from blendwright.values.faults import Fault
 from blendwright.workspace.policy_files import allowed_roots, load_policy
 from blendwright.workspace.scratch import unfit_on_os_error
 
-# The package `assets` offers a function that makes the supply from the settings.
+# The registration point of the function that makes the asset supply from the settings. The package `assets` offers it.
 ASSET_SUPPLY: Point[Callable[[Policy], AssetSupply]] = Point("asset_supply")
 
 
 @dataclass(frozen=True)
 class WorkspaceSettings:
-    """Equal for whoever opens the workspace and whoever previews a plan beside it."""
+    """The settings of a workspace. Opening the workspace and previewing a plan use equal settings."""
 
     directory: Path
     tools: Mapping[str, AnyTool]
@@ -50,10 +52,10 @@ class WorkspaceSettings:
         return registry_fingerprint(self.tools)
 
     def at(self, directory: Path) -> WorkspaceSettings:
-        """The same for another workspace, with its own files in reach; for whoever opens many."""
-        other = replace(self, directory=directory, files=_files_in_reach(self.draft, directory, self.files.assets))
-        other.__dict__["registry"] = self.registry
-        return other
+        """Return the same settings for another workspace with its own files, for a caller that opens many workspaces."""
+        settings = replace(self, directory=directory, files=_file_access(self.draft, directory, self.files.assets))
+        settings.__dict__["registry"] = self.registry
+        return settings
 
     def worker_settings(self, scratch: Path, environment: Mapping[str, str] | None) -> WorkerSettings:
         costs = self.draft.terms.constraints
@@ -74,7 +76,10 @@ def load_settings(
     proposal: Proposal | None = None,
     contract: SessionContract | None = None,
 ) -> WorkspaceSettings:
-    """Raises Refusal when the policy or a macro of the workspace is not sound, or there can be no contract under them."""
+    """Return the settings of a workspace.
+
+    Raise Refusal when the policy or a macro is invalid, or no contract is possible under them.
+    """
     if tools is None:
         registered = catalog.tools()
     else:
@@ -84,13 +89,13 @@ def load_settings(
     draft = ContractDraft(
         registered, proposal=proposal, policy=rules, macros=macro_registry(macros.values()), earlier=contract
     )
-    files = _files_in_reach(draft, directory, asset_supply(rules))
+    files = _file_access(draft, directory, asset_supply(rules))
     return WorkspaceSettings(
         directory, registered, macros, draft, files, heads_directory(rules), rules.journal.audit_heads_command
     )
 
 
-def _files_in_reach(draft: ContractDraft, directory: Path, assets: AssetSupply) -> FileAccess:
+def _file_access(draft: ContractDraft, directory: Path, assets: AssetSupply) -> FileAccess:
     costs = draft.terms.constraints
     return FileAccess(
         costs.rules.roots, directory / "artifacts", workspace=directory, scratch_mb=costs.scratch_mb, assets=assets
@@ -98,7 +103,7 @@ def _files_in_reach(draft: ContractDraft, directory: Path, assets: AssetSupply) 
 
 
 def asset_supply(policy: Policy) -> AssetSupply:
-    """The assets that the settings name. Raises EnvironmentUnfit for a folder that cannot be used."""
+    """Return the asset supply for a policy. Raise EnvironmentUnfit for an asset folder that cannot be used."""
     make = ASSET_SUPPLY.offer()
     if make is None:
         return NO_ASSETS
@@ -106,34 +111,38 @@ def asset_supply(policy: Policy) -> AssetSupply:
 
 
 def workspace_roots(directory: Path) -> FileRoots:
-    """Where calls in a workspace may read and write, by its settings."""
+    """Return the directories in which calls of a workspace may read and write, according to its settings."""
     policy = load_policy(directory).policy
     return FileRoots(policy.policy.roots, directory, asset_supply(policy).folders)
 
 
 def heads_directory(policy: Policy) -> Path | None:
-    """Where heads of audit chains are noted outside of workspaces, by the policy."""
-    named = policy.journal.audit_heads
-    if named is None:
+    """Return the policy's directory for notes of audit heads outside of workspaces, or None."""
+    directory = policy.journal.audit_heads
+    if directory is None:
         return None
-    return Path(named).expanduser()
+    return Path(directory).expanduser()
 
 
 def require_no_scene(journal: JournalView, directory: Path, start: Path) -> None:
-    """A workspace starts from a file once. Raises EnvironmentUnfit."""
+    """Raise EnvironmentUnfit if the workspace has a scene already, because it can start from a file only once."""
     if journal.head is not None:
         raise EnvironmentUnfit(
-            f"the workspace {directory} has a scene already, which {start.name} would replace",
-            cure="Leave the scene out to go on with what is there, or name another workspace.",
+            f"the workspace {directory} already has a scene, which {start.name} would replace",
+            cure="Leave the scene out to continue with the existing scene, or name another workspace.",
         )
 
 
 def copy_start(start: Path, directory: Path, most_mb: int) -> Path:
-    """A copy of the file to start from: what the workspace begins with must not depend on what becomes of the original. Raises Refusal
-    for one that is larger than a Blender process may have."""
+    """Copy the start file, so that later changes of the original do not affect the workspace. Return the path of the
+    copy.
+
+    Raise Refusal for a file that exceeds the scratch limit of a Blender process.
+    """
     copy = directory / "opened" / start.name
     with unfit_on_os_error(f"{start} cannot be read", "Check its permissions."), open_file(start.resolve()) as opened:
-        if too_large := size_problem(opened, most_mb):
+        too_large = size_problem(opened, most_mb)
+        if too_large:
             raise Refusal.of(Fault.LIMIT_EXCEEDED, f"{start} {too_large}", LARGER_CURE)
         copy.parent.mkdir()
         copy_opened_in(opened, copy.parent, copy.name)

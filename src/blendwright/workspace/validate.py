@@ -1,4 +1,4 @@
-"""Documents checked as far as that goes without Blender: a plan under the policy and with the macros of a workspace, or a result."""
+"""Validation without Blender: of plans under the policy and with the macros of a workspace, and of results."""
 
 from __future__ import annotations
 
@@ -45,10 +45,14 @@ def check(
     macros: Mapping[str, Macro] | None = None,
     roots: bool = True,
 ) -> ValidPlan | tuple[Finding, ...]:
-    """The valid plan, or all findings. What Blender alone knows is not among them, nor what the policy would ask a person.
+    """Return the valid plan, or all findings. This misses problems that only Blender knows, and questions of the
+    policy to a person.
 
-    `tools` and `macros` are for those who have them loaded. `roots` says whether those of the policy hold: a server may be given others.
-    Raises Refusal when the policy or a macro of the workspace is not sound, or there can be no contract under them."""
+    A caller that has loaded `tools` and `macros` can pass them. With `roots` false, the check ignores the policy's
+    roots, because a server may use others.
+
+    Raise Refusal when the policy or a macro of the workspace is invalid, or no contract is possible under them.
+    """
     directory = workspace_directory(workspace)
     if tools is None:
         registered = catalog.tools()
@@ -58,19 +62,22 @@ def check(
     if isinstance(terms, tuple):
         raise Refusal(terms)
     if macros is None:
-        expanding = _macros_for(plan, directory, registered)
+        known_macros = _macros_for(plan, directory, registered)
     else:
-        expanding = macros
+        known_macros = macros
     if roots:
-        in_roots = _path_findings(terms, directory)
+        path_findings = _path_findings(terms, directory)
     else:
-        in_roots = None
-    return validate(plan, registered, terms, expanding, stage=Stage.ARGUMENTS, path_findings=in_roots)
+        path_findings = None
+    return validate(plan, registered, terms, known_macros, stage=Stage.ARGUMENTS, path_findings=path_findings)
 
 
 def _macros_for(plan: Plan, directory: Path, tools: Mapping[str, AnyTool]) -> Mapping[str, Macro]:
-    """Those of a workspace are read whatever the plan calls, since they must be sound; those that come along, where it calls what is no
-    tool."""
+    """Return the macros for a plan. Skip loading only if the workspace has no macros and the plan calls nothing but
+    tools.
+
+    The workspace's macros load for every plan, because they must be valid.
+    """
     if not (directory / OWN_MACROS).is_dir() and all(operation.tool in tools for operation in plan.operations):
         return {}
     from blendwright.macros import load_macros
@@ -79,9 +86,12 @@ def _macros_for(plan: Plan, directory: Path, tools: Mapping[str, AnyTool]) -> Ma
 
 
 def _path_findings(terms: ContractTerms, directory: Path) -> PathFindings:
-    """What is wrong with the files that a call names. Few calls name any, and what judges them is loaded for those."""
+    """Return a check of the file arguments of a call.
 
-    FileRoots(terms.constraints.rules.roots, directory)  # raises EnvironmentUnfit for roots that cannot be
+    It loads its modules only for calls with file arguments, which are few.
+    """
+
+    FileRoots(terms.constraints.rules.roots, directory)  # raises EnvironmentUnfit for invalid roots
 
     @cache
     def access() -> FileAccess:
@@ -98,7 +108,7 @@ def _path_findings(terms: ContractTerms, directory: Path) -> PathFindings:
 
 
 def refused_plan(text: Callable[[], bytes] | None, dialect: str | None, findings: Sequence[Finding]) -> RunReport:
-    """The report of a plan that was refused with these findings before it was run, or before it was read."""
+    """Return the report of a plan that was refused with these findings before it ran, or before it was readable."""
     from blendwright.plan.repair import refused
 
     plan = registry.unread_plan(dialect)
@@ -110,16 +120,16 @@ def refused_plan(text: Callable[[], bytes] | None, dialect: str | None, findings
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """Everything that is wrong with a document. `about` says what it is, as far as that could be told, and how to repair it."""
+    """All problems of a document. `about` has its kind, as far as known, and hints to repair it."""
 
     findings: tuple[Finding, ...]
     about: dict[str, Any] = field(default_factory=dict[str, Any])
     yielded: dict[str, Any] | None = None
-    """The plan of operations that a program yields, where all is well with it."""
+    """The plan of operations that a program yields, if it has no findings."""
 
     def to_json(self) -> dict[str, Any]:
-        listed = [finding.to_json() for finding in self.findings]
-        return {"ok": not self.findings, "dialect": None, **self.about, "findings": listed}
+        findings = [finding.to_json() for finding in self.findings]
+        return {"ok": not self.findings, "dialect": None, **self.about, "findings": findings}
 
 
 def validate_plan(
@@ -140,10 +150,9 @@ def validate_plan(
         plan = registry.parse_plan(document, dialect=dialect, is_json=is_text, surroundings=surroundings)
     except Refusal as refusal:
         return Validation(refusal.findings)
-    about: dict[str, Any] = {
-        "dialect": plan.dialect,
-        **(plan.remarks if plan.program is not None and plan.remarks else {}),
-    }
+    about: dict[str, Any] = {"dialect": plan.dialect}
+    if plan.program is not None and plan.remarks:
+        about |= plan.remarks
     if plan.findings and not plan.operations:
         return Validation(plan.findings, about)
     registered = catalog.tools()
@@ -172,7 +181,7 @@ def validate_plan(
 
 
 def missing_names_beside(plan: Plan, workspace: str | Path) -> tuple[Finding, ...]:
-    """What a plan that was refused uses besides, and neither it nor the scene has, as far as the journal tells."""
+    """Return findings for names that a refused plan uses and neither it nor the scene has, according to the journal."""
     tools = catalog.tools()
     macros = _macros_for(plan, workspace_directory(workspace), tools)
     return _missing_names(workspace, granted_by_refused(plan, tools, macros))
@@ -182,22 +191,24 @@ def _missing_names(workspace: str | Path, granted: Granted) -> tuple[Finding, ..
     """Return a finding for each name that the plan uses and neither it nor the journal's scene has."""
     if not granted.uses:
         return ()
-    # Loads SQLite, which most plans that are only validated do not need.
+    # Imported here, because it loads SQLite, which most validations do not need.
     from blendwright.workspace.names.journal_names import JournalNames
 
     return findings_about(granted.uses, JournalNames(workspace_directory(workspace), granted.made))
 
 
 def validate_result(text: bytes, *, dialect: str | None = None) -> Validation:
-    """Check the result of a plan, in a dialect whose results have a contract that can be checked."""
+    """Return the findings about the result of a plan, in a dialect whose results have a contract."""
     document, findings = read_json(text, any_value=True)
     if findings:
         return Validation(findings)
-    contracts = {one.name: one.result_contract for one in registry.dialects() if one.result_contract is not None}
+    contracts = {
+        entry.name: entry.result_contract for entry in registry.dialects() if entry.result_contract is not None
+    }
     name = dialect or next(iter(contracts))
     if name not in contracts:
-        cure = f"Leave --dialect out, or say {' or '.join(contracts)}."
-        message = f"results of {name} plans have no validator of their own"
-        return Validation((Finding(Fault.SCHEMA_INVALID, message, "", cure),))
+        fix = f"Leave --dialect out, or give {' or '.join(contracts)}."
+        message = f"results of {name} plans have no contract to check"
+        return Validation((Finding(Fault.SCHEMA_INVALID, message, "", fix),))
     about = {"dialect": name, "contract_version": contracts[name].version}
     return Validation(contracts[name].findings(document), about)

@@ -1,4 +1,4 @@
-"""blendwright bisect: which commit broke a check."""
+"""blendwright bisect: find the commit that broke a check."""
 
 from __future__ import annotations
 
@@ -14,42 +14,44 @@ from blendwright.history import bisect as bisecting
 
 def bisect(
     expect: Annotated[
-        str, typer.Option("--expect", metavar="CHECK", help='What must hold: scene.objects["Lamp"].location[2] > 0')
+        str, typer.Option("--expect", metavar="CHECK", help='The check: scene.objects["Lamp"].location[2] > 0')
     ],
     good: Annotated[
         str | None,
-        typer.Option("--good", metavar="N", help="A commit at which it holds; the first one unless said otherwise."),
+        typer.Option("--good", metavar="N", help="A commit at which the check holds. The default is the first commit."),
     ] = None,
-    bad: Annotated[str, typer.Option("--bad", metavar="N", help="A commit at which it does not hold.")] = "HEAD",
+    bad: Annotated[str, typer.Option("--bad", metavar="N", help="A commit at which the check fails.")] = "HEAD",
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
 ) -> int:
-    """Find the first commit that does not pass a check, rebuilding few scenes beside the workspace, which stays as it is.
+    """Find the first commit that fails a check. This rebuilds few scenes in a separate Blender and leaves the
+    workspace unchanged.
 
-    A check is an expression in Starlark over `scene` (objects, collections, materials, cameras, lights, node_groups by name; render,
-    world) and `audit`, the result of scene.audit. Examples: `--expect 'audit.errors == 0'`; `--expect 'len(scene.lights) > 0' --good 12`;
-    `--expect '"Lamp" in scene.objects'`.
+    A check is an expression in Starlark over `scene` (objects, collections, materials, cameras, lights, node_groups
+    by name; render, world) and `audit`, the result of scene.audit. Examples: `--expect 'audit.errors == 0'`;
+    `--expect 'len(scene.lights) > 0' --good 12`; `--expect '"Lamp" in scene.objects'`.
     """
     with waiting("rebuilding scenes", show=not json):
-        found = bisecting.bisect(workspace, expect, good=good, bad=bad, blender=blender, observe=_note)
-    return present(json, found.to_json, lambda out: _show(out, found))
+        bisection = bisecting.bisect(workspace, expect, good=good, bad=bad, blender=blender, observe=_note)
+    return present(json, bisection.to_json, lambda out: _show(out, bisection))
 
 
 def _note(looked: bisecting.Looked) -> None:
-    if looked.verdict.message is None:
-        why = ""
-    else:
-        why = f": {looked.verdict.message}"
-    notes().show(f"commit {looked.commit} {'holds' if looked.verdict.holds else 'fails'}{why}", "dim")
+    reason = ""
+    if looked.verdict.message is not None:
+        reason = f": {looked.verdict.message}"
+    result = "fails"
+    if looked.verdict.holds:
+        result = "holds"
+    notes().show(f"commit {looked.commit} {result}{reason}", "dim")
 
 
-def _show(out: SafeConsole, found: bisecting.Bisection) -> None:
-    bad = found.first_bad
-    if found.message is None:
-        why = ""
-    else:
-        why = f" ({found.message})"
-    out.show(f"commit {bad.number} is the first at which it does not hold{why}: {bad.tool} {bad.operation_id}", "bold")
-    out.show(f"request {bad.request_id}, {bad.timestamp[:19]}; it holds at commit {found.last_good.number}")
-    out.show(f"{len(found.looked)} scenes of {found.commits} were rebuilt", "dim")
+def _show(out: SafeConsole, bisection: bisecting.Bisection) -> None:
+    bad = bisection.first_bad
+    reason = ""
+    if bisection.message is not None:
+        reason = f" ({bisection.message})"
+    out.show(f"commit {bad.number} is the first that fails the check{reason}: {bad.tool} {bad.operation_id}", "bold")
+    out.show(f"request {bad.request_id}, {bad.timestamp[:19]}; the check holds at commit {bisection.last_good.number}")
+    out.show(f"{len(bisection.looked)} scenes of {bisection.commits} were rebuilt", "dim")

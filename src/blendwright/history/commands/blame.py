@@ -1,4 +1,4 @@
-"""blendwright blame: who made and changed what is in the scene."""
+"""blendwright blame: the commits that made and changed a datablock, and their authors."""
 
 from __future__ import annotations
 
@@ -15,82 +15,88 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.views.authors import Who
 
-LONGEST = 60
+# The number of characters of a value or id on the screen.
+MAX_SHOWN_CHARACTERS = 60
 
 
 def blame(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="OBJECT", help="The object; without one, all of them, each with its last change."),
+        typer.Argument(metavar="OBJECT", help="The object. Without one, list all objects, each with its last change."),
     ] = None,
     property: Annotated[
         str | None,
         typer.Option(
             "--property",
             metavar="PATH",
-            help="Only what gave this another value: location, location.2, modifiers.0.type.",
+            help="Show only commits that changed the value of this property: location, location.2, modifiers.0.type.",
         ),
     ] = None,
     kind: Annotated[
         str, typer.Option("--kind", metavar="KIND", help="Another kind of datablock: meshes, materials, collections …")
     ] = "objects",
-    at: Annotated[str, typer.Option("--at", metavar="N", help="As things were at this commit.")] = "HEAD",
+    at: Annotated[str, typer.Option("--at", metavar="N", help="Show the state at this commit.")] = "HEAD",
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
 ) -> int:
-    """Show which commits made and changed an object, newest first: by which request, and who asked for it. Renames are followed.
+    """Show the commits that made and changed an object, newest first, with their requests and authors. Renames are
+    followed.
 
-    Examples: `blendwright blame Lamp`; `blendwright blame Lamp --property location`; `blendwright blame --kind materials Steel`;
-    `blendwright blame` for everything.
+    Examples: `blendwright blame Lamp`; `blendwright blame Lamp --property location`; `blendwright blame --kind
+    materials Steel`; `blendwright blame` for everything.
     """
     if name is None:
         if property is not None:
-            raise Refusal.of(Fault.ARGS_INVALID, "a property is that of one object", "Name the object as well.")
-        listed = blaming.blame_all(workspace, kind=kind, at=at)
-        return present(json, listed.to_json, lambda out: _show_all(out, listed))
-    found = blaming.blame(workspace, name, kind=kind, property=property, at=at, blender=blender)
-    return present(json, found.to_json, lambda out: _show(out, found))
+            raise Refusal.of(Fault.ARGS_INVALID, "--property needs an object", "Name the object as well.")
+        blame_list = blaming.blame_all(workspace, kind=kind, at=at)
+        return present(json, blame_list.to_json, lambda out: _show_all(out, blame_list))
+    result = blaming.blame(workspace, name, kind=kind, property=property, at=at, blender=blender)
+    return present(json, result.to_json, lambda out: _show(out, result))
 
 
-def _show(out: SafeConsole, found: blaming.Blame) -> None:
-    out.listing([_row(entry, found.name, found.kind) for entry in found.entries], none="nothing")
-    _show_incomplete(out, found.incomplete)
+def _show(out: SafeConsole, result: blaming.Blame) -> None:
+    out.listing([_row(entry, result.name, result.kind) for entry in result.entries], none="nothing")
+    _show_incomplete(out, result.incomplete)
 
 
-def _show_all(out: SafeConsole, listed: blaming.BlameList) -> None:
-    rows = [((line.name, "bold"), *_row(line.last, line.name, line.kind)) for line in listed.lines]
+def _show_all(out: SafeConsole, blame_list: blaming.BlameList) -> None:
+    rows = [((line.name, "bold"), *_row(line.last, line.name, line.kind)) for line in blame_list.lines]
     out.listing(rows, none="no commit has touched anything of that kind")
-    if listed.origin is not None:
-        out.show(f"whatever else there is came with commit {listed.origin}", "dim")
-    _show_incomplete(out, listed.incomplete)
+    if blame_list.origin is not None:
+        out.show(f"all other datablocks came with commit {blame_list.origin}", "dim")
+    _show_incomplete(out, blame_list.incomplete)
 
 
 def _show_incomplete(out: SafeConsole, commits: tuple[int, ...]) -> None:
     if commits:
         numbers = ", ".join(map(str, commits))
-        out.show(f"these touched more than their receipts list, and may have changed it: commits {numbers}", "yellow")
+        out.show(
+            f"these commits touched more than their receipts list, so they may have changed it: {numbers}", "yellow"
+        )
 
 
 def _row(entry: Blamed, name: str, kind: str) -> tuple[str | tuple[str, str], ...]:
     if (entry.kind, entry.name) == (kind, name):
-        other = ""
+        label = ""
     else:
-        other = f" {entry.name} ({entry.kind})"
+        label = f" {entry.name} ({entry.kind})"
     if entry.value is None:
         value = ""
     else:
-        value = orjson.dumps(entry.value).decode()[:LONGEST]
+        value = orjson.dumps(entry.value).decode()[:MAX_SHOWN_CHARACTERS]
     commit = entry.commit
-    about = f"{commit.tool}  {commit.request_id[:LONGEST]} {commit.operation_id[:LONGEST]}"
-    row = ((str(commit.number), "bold"), commit.timestamp[:19], f"{entry.change}{other}", about, _who(entry.who))
+    about = f"{commit.tool}  {commit.request_id[:MAX_SHOWN_CHARACTERS]} {commit.operation_id[:MAX_SHOWN_CHARACTERS]}"
+    row = ((str(commit.number), "bold"), commit.timestamp[:19], f"{entry.change}{label}", about, _who(entry.who))
     if value:
         return (*row, (value, "cyan"))
     return row
 
 
 def _who(who: Who) -> str:
-    words = [who.by, who.model or "", who.host or "", (who.asked and f'"{who.asked[:LONGEST]}"') or ""]
+    words = [who.by, who.model, who.host]
+    if who.asked:
+        words.append(f'"{who.asked[:MAX_SHOWN_CHARACTERS]}"')
     if who.approved_by is not None:
         words.append(f"approved by {who.approved_by}")
     return " ".join(word for word in words if word)

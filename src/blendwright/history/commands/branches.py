@@ -20,73 +20,83 @@ At = Annotated[str, typer.Argument(metavar="AT", help="A commit: its number, HEA
 
 def branch(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The branch to begin, or to delete; without one, list them.")
+        str | None,
+        typer.Argument(metavar="NAME", help="The branch to create or to delete. Without a name, list the branches."),
     ] = None,
     at: At = "HEAD",
-    delete: Annotated[bool, typer.Option("--delete", help="Give up the name; its commits stay.")] = False,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete the branch. Its commits stay.")] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
-    """List the branches, begin one at a commit, or delete one. HEAD stays where it is; `switch` goes on with a branch.
+    """List the branches, create one at a commit, or delete one. HEAD stays at its commit; `switch` moves it to a
+    branch.
 
-    Examples: `blendwright branch` lists them; `blendwright branch warm-light` begins one here; `blendwright branch warm-light 12` at commit
-    12; `blendwright branch --delete warm-light`.
+    Examples: `blendwright branch` lists them; `blendwright branch warm-light` creates one at HEAD; `blendwright
+    branch warm-light 12` at commit 12; `blendwright branch --delete warm-light`.
     """
     if name is None:
         _require_name_for(delete)
-        listed = branching.list_branches(workspace)
-        return present(json, listed.to_json, lambda out: _show_branches(out, listed))
+        branch_list = branching.list_branches(workspace)
+        return present(json, branch_list.to_json, lambda out: _show_branches(out, branch_list))
     with open_scene(workspace) as opened:
         if delete:
-            found = opened.history.delete_branch(name)
+            changed_branch = opened.history.delete_branch(name)
         else:
-            found = opened.history.create_branch(name, at)
+            changed_branch = opened.history.create_branch(name, at)
     if delete:
-        sentence = f"deleted the branch {name}, which led to commit {found.commit}"
+        sentence = f"deleted the branch {name}, which led to commit {changed_branch.commit}"
     else:
-        sentence = f"{name} is at commit {found.commit}"
-    return present(json, lambda: {"ok": True, "deleted": delete, **found.to_json()}, lambda out: out.show(sentence))
+        sentence = f"{name} is at commit {changed_branch.commit}"
+    document = {"ok": True, "deleted": delete, **changed_branch.to_json()}
+    return present(json, lambda: document, lambda out: out.show(sentence))
 
 
 def switch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The branch to go on with.")],
-    create: Annotated[bool, typer.Option("--create", help="Begin it, at HEAD unless --at says otherwise.")] = False,
-    at: Annotated[str | None, typer.Option("--at", metavar="N", help="With --create: at this commit.")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The branch to switch to.")],
+    create: Annotated[
+        bool, typer.Option("--create", help="Create the branch, at HEAD or at the commit of --at.")
+    ] = False,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="N", help="With --create: the commit of the new branch.")
+    ] = None,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
 ) -> int:
-    """Go on with a branch: its scene becomes the current one, and what is done takes the branch along.
+    """Switch to a branch: its scene becomes the current one, and later commits belong to the branch.
 
-    Examples: `blendwright switch main`; `blendwright switch --create warm-light`; `blendwright switch --create retry --at 12`.
+    Examples: `blendwright switch main`; `blendwright switch --create warm-light`; `blendwright switch --create retry
+    --at 12`.
     """
     if at is not None and not create:
-        raise Refusal.of(
-            Fault.ARGS_INVALID, "only a branch that is begun has a commit to begin at", "Give --create as well."
-        )
+        raise Refusal.of(Fault.ARGS_INVALID, "--at works only with a new branch", "Give --create as well.")
+    create_at = None
+    if create:
+        create_at = at or "HEAD"
     with open_scene(workspace, blender) as opened:
         with waiting(REBUILDING, show=not json):
-            moved = opened.history.switch(name, create_at=(at or "HEAD") if create else None)
+            moved = opened.history.switch(name, create_at=create_at)
         return present_move(moved, json)
 
 
 def tag(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The tag to set, or to delete; without one, list them.")
+        str | None, typer.Argument(metavar="NAME", help="The tag to set or to delete. Without a name, list the tags.")
     ] = None,
     at: At = "HEAD",
-    delete: Annotated[bool, typer.Option("--delete", help="Take the name away; the commit stays.")] = False,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete the tag. Its commit stays.")] = False,
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
-    """List the tags, or give a commit a name that stays with it; a tag that is there is moved.
+    """List the tags, or give a commit a name that stays with it. An existing tag moves.
 
-    Examples: `blendwright tag` lists them; `blendwright tag approved`; `blendwright tag first-look 7`; `blendwright tag --delete approved`.
+    Examples: `blendwright tag` lists them; `blendwright tag approved`; `blendwright tag first-look 7`; `blendwright
+    tag --delete approved`.
     """
     if name is None:
         _require_name_for(delete)
-        listed = branching.list_tags(workspace)
-        return present(json, listed.to_json, lambda out: _show_tags(out, listed))
+        tag_list = branching.list_tags(workspace)
+        return present(json, tag_list.to_json, lambda out: _show_tags(out, tag_list))
     with open_scene(workspace) as opened:
         if delete:
             commit = opened.history.delete_tag(name)
@@ -103,25 +113,24 @@ def tag(
 def fork(
     at: At,
     directory: Annotated[
-        str, typer.Argument(metavar="DIR", help="The new workspace; a directory that is not there, or is empty.")
+        str, typer.Argument(metavar="DIR", help="The directory of the new workspace. It must be empty or missing.")
     ],
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
 ) -> int:
-    """Make a new workspace that begins with the scene of a commit; this one stays as it is.
+    """Create a new workspace that begins with the scene of a commit. The current workspace stays unchanged.
 
-    Its first commit says where it comes from; policy and macros come along. Examples: `blendwright fork HEAD ../variant`;
-    `blendwright fork first-look ../variant`.
+    The first commit of the new workspace names its origin. The command also copies policy and macros. Examples:
+    `blendwright fork HEAD ../variant`; `blendwright fork first-look ../variant`.
     """
     forked = forking.fork(workspace, at, directory, blender=blender)
 
     def show_fork(out: SafeConsole) -> None:
+        settings = ""
         if forked.copied:
-            came = f", with {' and '.join(forked.copied)}"
-        else:
-            came = ""
-        out.show(f"{forked.directory} begins with the scene of commit {forked.origin.number}{came}")
+            settings = f", with {' and '.join(forked.copied)}"
+        out.show(f"{forked.directory} begins with the scene of commit {forked.origin.number}{settings}")
         out.show(f"scene {forked.origin.hash_after}", "dim")
 
     return present(json, forked.to_json, show_fork)
@@ -129,25 +138,27 @@ def fork(
 
 def _require_name_for(delete: bool) -> None:
     if delete:
-        raise Refusal.of(Fault.ARGS_INVALID, "--delete needs a name", "Name what to delete.")
+        raise Refusal.of(Fault.ARGS_INVALID, "--delete needs a name", "Give the name to delete.")
 
 
-def _show_branches(out: SafeConsole, listed: branching.BranchList) -> None:
-    rows = [
-        (
-            ("*" if one.current else "", "bold green"),
-            (one.name, "bold"),
-            "no commit yet" if one.commit is None else str(one.commit),
-        )
-        for one in listed.branches
-    ]
+def _show_branches(out: SafeConsole, branch_list: branching.BranchList) -> None:
+    rows: list[tuple[tuple[str, str], tuple[str, str], str]] = []
+    for branch in branch_list.branches:
+        mark = ""
+        if branch.current:
+            mark = "*"
+        commit = "no commit yet"
+        if branch.commit is not None:
+            commit = str(branch.commit)
+        rows.append(((mark, "bold green"), (branch.name, "bold"), commit))
     out.listing(rows, none="no branches")
-    if listed.current is None and listed.head is not None:
+
+    if branch_list.current is None and branch_list.head is not None:
         out.show(
-            f"HEAD is on no branch, at commit {listed.head}: `blendwright switch --create NAME` keeps what is done from here",
+            f"HEAD is on no branch, at commit {branch_list.head}: `blendwright switch --create NAME` keeps later commits on a branch",
             "dim",
         )
 
 
-def _show_tags(out: SafeConsole, listed: branching.TagList) -> None:
-    out.listing([((one.name, "bold"), str(one.commit)) for one in listed.tags], none="no tags")
+def _show_tags(out: SafeConsole, tag_list: branching.TagList) -> None:
+    out.listing([((tag.name, "bold"), str(tag.commit)) for tag in tag_list.tags], none="no tags")

@@ -1,4 +1,4 @@
-"""blendwright merge: the work of another branch on this one."""
+"""blendwright merge: add the work of another branch to this one."""
 
 from __future__ import annotations
 
@@ -17,21 +17,19 @@ from blendwright.workspace import RunOptions
 
 
 def merge(
-    source: Annotated[
-        str, typer.Argument(metavar="BRANCH", help="The branch whose work is wanted here, or any commit.")
-    ],
+    source: Annotated[str, typer.Argument(metavar="BRANCH", help="The branch or commit whose work to merge.")],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be taken, and what is in the way.")
+        bool, typer.Option("--dry-run", help="Only show the commits to merge and the conflicts.")
     ] = False,
     approve: Approve = None,
     workspace: Workspace = ".blendwright",
     blender: Blender = None,
     json: AsJson = False,
 ) -> int:
-    """Run the commits of another branch again on top of this one: all of them or none.
+    """Run the commits of another branch again on top of this one, either all of them or none.
 
-    Refused where both lines touched the same datablock, with the two commits. Examples: `blendwright merge warm-light --dry-run`;
-    `blendwright merge warm-light`.
+    Blendwright refuses the merge if both lines touched the same datablock, and names the two commits. Examples:
+    `blendwright merge warm-light --dry-run`; `blendwright merge warm-light`.
     """
     if dry_run:
         planned = merging.plan_merge(workspace, source)
@@ -55,13 +53,12 @@ def _show_plan(out: SafeConsole, plan: merging.MergePlan) -> None:
     if not plan.ok:
         out.show(f"{plan.source} cannot be merged", "bold red")
     elif plan.kind == "up_to_date":
-        out.show(f"everything of {plan.source} is here already")
+        out.show(f"all commits of {plan.source} are already included")
     else:
+        effect = "they would run again here"
         if plan.kind == "fast_forward":
-            how = "HEAD would go there"
-        else:
-            how = "they would be run again here"
-        out.show(f"{len(plan.taken)} commits since commit {plan.base}: {how}")
+            effect = "HEAD would move there"
+        out.show(f"{len(plan.taken)} commits since commit {plan.base}: {effect}")
 
 
 def _show(out: SafeConsole, merged: merging.Merged) -> None:
@@ -70,13 +67,13 @@ def _show(out: SafeConsole, merged: merging.Merged) -> None:
         show_findings_and_repair(out, merged.report)
         out.show(f"nothing of {plan.source} was merged: HEAD is at commit {merged.head}", "bold red")
     elif plan.kind == "up_to_date":
-        out.show(f"everything of {plan.source} is here already")
+        out.show(f"all commits of {plan.source} are already included")
     elif plan.kind == "fast_forward":
-        out.show(f"HEAD went on to commit {merged.head} of {plan.source}", "bold green")
+        out.show(f"HEAD moved to commit {merged.head} of {plan.source}", "bold green")
     else:
         out.listing([(f"{origin} → {commit}",) for origin, commit in merged.taken], none="")
         out.show(
-            f"{len(merged.taken)} commits of {plan.source} were run again; HEAD is at commit {merged.head}",
+            f"{len(merged.taken)} commits of {plan.source} ran again; HEAD is at commit {merged.head}",
             "bold green",
         )
     out.show(f"scene {merged.scene_hash}", "dim")

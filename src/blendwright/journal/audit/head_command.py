@@ -1,8 +1,9 @@
-"""A command of the user's that is told the head of the audit chain, so that it is known outside this machine as well.
+"""A command of the user that receives the head of the audit chain, so that another machine can store it.
 
-It is started without a shell, gets the note as one line of JSON, and has a limited time. The first head is told before anything else
-happens: a command that does not work is noticed on opening. Later ones are told in a thread, the newest only, so that no commit waits
-and a failure is told to observers. What was told can be given to `blendwright audit verify --known`.
+The command starts without a shell, reads the note as one line of JSON, and has a time limit. Opening the journal
+sends the first head before anything else, so a broken command shows up at once. A thread sends later heads, only the
+newest, so that no commit waits; observers receive its failures. Pass a head that the command stored to `blendwright
+audit verify --known`.
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ from collections.abc import Sequence
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.values.events import Observer, Remark, silent
 
+# The time limit of one run of the command.
 SECONDS = 10.0
-# Between two heads: a long run has a new one many times a second.
+# The pause between two runs: a long plan moves the head many times a second.
 PAUSE_SECONDS = 1.0
 CURE = "Try it by hand with a line of text on its input, or correct audit_heads_command under [journal] in your own blendwright.toml."
 
 
 class HeadCommand:
-    """`tell` and `close` never fail: what is committed is committed, whatever becomes of the command."""
+    """A sender of audit heads to the user's command.
+
+    `tell` and `close` never raise, because the commits are already durable.
+    """
 
     def __init__(self, argv: Sequence[str], *, observe: Observer = silent) -> None:
         self._argv = tuple(argv)
@@ -32,13 +37,13 @@ class HeadCommand:
         self._thread: threading.Thread | None = None
 
     def require(self, note: bytes) -> None:
-        """Tell a head now. Raises EnvironmentUnfit where that fails."""
+        """Send a head and wait for the command. Raise EnvironmentUnfit when the command fails."""
         problem = self._run(note)
         if problem is not None:
             raise EnvironmentUnfit(problem, cure=CURE)
 
     def tell(self, note: bytes) -> None:
-        """Tell a head soon, unless a newer one comes before."""
+        """Send a head from the background thread. A newer head that arrives first replaces it."""
         with self._changed:
             self._newest = note
             if self._thread is None:
@@ -47,7 +52,7 @@ class HeadCommand:
             self._changed.notify()
 
     def close(self) -> None:
-        """Tell the newest head, and end. A second time does nothing."""
+        """Send the newest head and end the thread. A second call does nothing."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -69,10 +74,10 @@ class HeadCommand:
                 self._changed.wait_for(lambda: self._closed, PAUSE_SECONDS)
 
     def _run(self, note: bytes) -> str | None:
-        """What went wrong, if anything did."""
-        doing = f"telling the head of the audit chain to {self._argv[0]}"
+        """Run the command with a note on its input. Return a sentence about the failure, or None."""
+        action = f"telling the head of the audit chain to {self._argv[0]}"
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 self._argv,
                 input=note.strip() + b"\n",
                 stdout=subprocess.DEVNULL,
@@ -82,9 +87,9 @@ class HeadCommand:
                 start_new_session=True,
             )
         except subprocess.TimeoutExpired:
-            return f"{doing}: it did not end within {SECONDS:g} s"
+            return f"{action}: it did not end within {SECONDS:g} s"
         except (OSError, ValueError) as error:
-            return f"{doing}: {getattr(error, 'strerror', None) or error}"
-        if done.returncode == 0:
+            return f"{action}: {getattr(error, 'strerror', None) or error}"
+        if process.returncode == 0:
             return None
-        return f"{doing}: it ended with exit code {done.returncode}"
+        return f"{action}: it ended with exit code {process.returncode}"

@@ -1,8 +1,9 @@
-"""The head of the audit chain, noted in a second place: a small file beside journal.db, and one outside where the user wants it.
+"""Notes of the audit head in files: `audit.head` next to journal.db, and optionally one file outside the workspace.
 
-A note is written behind every transaction that adds records, without waiting for the disk, and made durable with every checkpoint and on
-closing. So it never names a record that the journal has not: one that is not in the journal, or is another there, says that an older
-copy was put in its place, or that records are gone. A crash of the process loses no note; a power cut may leave an older one.
+The journal writes a note after every transaction that adds records, without waiting for the disk. Each checkpoint and
+the closing of the journal sync the note. A note therefore never names a record that the journal lacks. If the named
+record is missing or differs, an older copy replaced the journal, or records were removed. A crash of the process
+loses no note; a power cut may leave an older one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ ACCEPT = "blendwright recover --accept-restored"
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a file says of a chain; a file that is not readable as one says nothing that fits any chain."""
+    """The chain end that a note file names. An unreadable file has sequence -1, which fits no chain."""
 
     file: Path
     workspace: str
@@ -34,7 +35,7 @@ class Note:
 
 
 def read_note(file: Path) -> Note | None:
-    """None where there is no such file, or nothing in it."""
+    """Return the note in a file, or None when the file is missing or empty."""
     try:
         text = file.read_bytes()
     except FileNotFoundError:
@@ -42,7 +43,7 @@ def read_note(file: Path) -> Note | None:
     except OSError:
         text = b"?"
     if not text:
-        return None  # a process was killed between making the file and writing it
+        return None  # a crash between creating the file and writing to it leaves it empty
     try:
         value: dict[str, Any] = orjson.loads(text)
         return Note(file, str(value["workspace"]), AuditHead(int(value["sequence"]), str(value["hash"])))
@@ -51,22 +52,31 @@ def read_note(file: Path) -> Note | None:
 
 
 def note_files(store: Store, outside: Path | None) -> tuple[Path, ...]:
-    """Where the head of a workspace is noted; outside, each workspace has a file of its own."""
-    return (store.directory / FILE, *(() if outside is None else (outside / f"{store.identity}.head",)))
+    """Return the note files of a workspace: the one inside, and the one in the directory `outside`, named by
+    workspace.
+    """
+    inside = store.directory / FILE
+    if outside is None:
+        return (inside,)
+    return (inside, outside / f"{store.identity}.head")
 
 
 def contradictions(store: Store, outside: Path | None, notes: tuple[Note, ...] | None = None) -> list[str]:
-    """How the notes and the chain contradict each other, in sentences. Notes are read first: the chain may only be further on."""
+    """Return a sentence for each note that contradicts the chain.
+
+    Read the notes before the chain: the chain may grow in between, and a longer chain contradicts no note.
+    """
     if notes is None:
         notes = read_notes(store, outside)
     with store.snapshot():
         identity, end = store.identity, read_head(store)
-        return [problem for note in notes if (problem := _contradiction(store, note, identity, end)) is not None]
+        problems = (_contradiction(store, note, identity, end) for note in notes)
+        return [problem for problem in problems if problem is not None]
 
 
 def read_notes(store: Store, outside: Path | None) -> tuple[Note, ...]:
-    found = (read_note(file) for file in note_files(store, outside))
-    return tuple(note for note in found if note is not None)
+    notes = (read_note(file) for file in note_files(store, outside))
+    return tuple(note for note in notes if note is not None)
 
 
 def _contradiction(store: Store, note: Note, identity: str, end: AuditHead) -> str | None:
@@ -75,38 +85,43 @@ def _contradiction(store: Store, note: Note, identity: str, end: AuditHead) -> s
     if note.head.sequence < 0:
         return f"{note.file} is damaged: it must name the last record of the audit chain"
     if note.workspace != identity:
-        return f"{note.file} is of another workspace ({note.workspace}) than journal.db ({identity})"
+        return f"{note.file} belongs to another workspace ({note.workspace}) than journal.db ({identity})"
     row = store.row("SELECT hash FROM audit WHERE sequence = ?", (note.head.sequence,))
     if row is not None and row[0] == note.head.hash:
         return None
     if row is None:
-        what = "is missing"
+        difference = "is missing"
     else:
-        what = "is another one"
+        difference = "is a different record"
     return (
-        f"record {note.head.sequence} of the audit chain, which {note.file} names, {what} in journal.db, which ends with record"
-        f" {end.sequence}: an older copy was put in its place, or the chain was cut off or went on elsewhere"
+        f"{note.file} names record {note.head.sequence} of the audit chain. That record {difference} in journal.db, which ends with record"
+        f" {end.sequence}: an older copy replaced the journal, or the chain was cut off or continued elsewhere"
     )
 
 
 def require_no_contradiction(problems: list[str]) -> None:
-    """Raise EnvironmentUnfit where something contradicts the journal."""
+    """Raise EnvironmentUnfit when there is any contradiction."""
     if problems:
-        cure = f"Put the newest copy back. Where the older one is meant, as after a restore from a backup: `{ACCEPT}`."
-        raise EnvironmentUnfit("; ".join(problems), cure=cure, details={"contradictions": problems})
+        fix = (
+            f"Put the newest copy back. If you restored an older one on purpose, for example from a backup: `{ACCEPT}`."
+        )
+        raise EnvironmentUnfit("; ".join(problems), cure=fix, details={"contradictions": problems})
 
 
 def require_unused(workspace: Path) -> None:
-    """Before a journal is begun: raise EnvironmentUnfit where the directory has been a workspace before, which has lost its own."""
+    """Raise EnvironmentUnfit when the directory was a workspace before and has lost its journal.
+
+    Call it before creating a journal.
+    """
     note = read_note(workspace / FILE)
     saved = sorted((workspace / CHECKPOINTS).glob("*.blend"), key=lambda path: path.stat().st_mtime)
     if (note is None or note.head.sequence == 0) and not saved:
         return
     if saved:
-        way_on = f" To go on without its history: `blendwright new --workspace DIR --scene {saved[-1]}`."
+        restart_hint = f" To continue without its history: `blendwright new --workspace DIR --scene {saved[-1]}`."
     else:
-        way_on = ""
+        restart_hint = ""
     raise EnvironmentUnfit(
         f"{workspace} has been used, and its {JOURNAL} is missing or empty",
-        cure=f"Restore {JOURNAL} from a backup; where that is an older one, then `{ACCEPT}`.{way_on}",
+        cure=f"Restore {JOURNAL} from a backup. If the backup is older than the last change, then also run `{ACCEPT}`.{restart_hint}",
     )

@@ -1,9 +1,10 @@
-"""Appends records to the audit chain, inside a transaction that someone else holds.
+"""An appender of records to the audit chain, inside a transaction of the caller.
 
-A record is the minimum audit record of the operations contract, why it failed and how long it took, plus its number and the hash
-of the record before it; that of an operation about which a person was asked says also what was answered, and how, and that of one that
-has a commit or a reading has the hash of that (`entry_hash`).
-Its hash is the sha256 of its RFC 8785 form, so anyone can check a chain from the records alone.
+A record holds the minimum audit record of the operations contract, the error code, the duration of each phase, its
+number, and the hash of the previous record. If a person approved or declined the operation, the record includes the
+answer, its kind and its author. If the operation has a commit or a reading, the record includes the hash of that row
+(`entry_hash`). The hash of a record is the SHA-256 of its RFC 8785 form, so the records alone suffice to check a
+chain.
 """
 
 from __future__ import annotations
@@ -37,19 +38,19 @@ FIELDS = (
     "scene_hash_before",
     "scene_hash_after",
 )
-# Beyond the minimum: the code of the failure, and what each phase inside Blender took, in microseconds; all of them nullable.
+# In addition to the minimum: the error code, and the duration of each phase inside Blender in microseconds. All are nullable.
 MORE = ("error_code", "plan_us", "execute_us", "verify_us")
 KEYS: frozenset[str] = frozenset((*FIELDS, *MORE, "sequence", "prev"))
 APPROVED_KEYS: frozenset[str] = KEYS | {"approval_id", "approval_answer", "approval_by"}
-# Journals of the first schema have records without MORE; they are never written any more, and stay as they are.
+# Journals of the first schema have records without MORE. The program no longer writes such records and leaves them unchanged.
 FIRST_KEYS: frozenset[str] = KEYS - {*MORE}
-# What a record says of the commit or reading that it belongs to: one hash over everything that the row holds.
+# The field with one hash over the whole row of the commit or reading that a record belongs to.
 ENTRY_HASH = "entry_hash"
-# The columns that neither the record itself nor arguments and receipt say, in the order in which they are hashed.
+# The columns that neither the record nor the arguments and the receipt repeat, in the order in which `entry_hash` reads them.
 COMMIT_FIELDS = ("number", "parent", "kind", "operation_key", "tool_version", "replayable", "timestamp", "generation")
 READING_FIELDS = ("operation_key", "tool_version", "timestamp")
 
-# What a record may have, for each of those with the hash of an entry and without.
+# The sets of keys that a record may have, with and without the hash of an entry.
 SHAPES = (KEYS, APPROVED_KEYS, FIRST_KEYS, KEYS | {ENTRY_HASH}, APPROVED_KEYS | {ENTRY_HASH})
 
 
@@ -58,7 +59,10 @@ def read_head(store: Store) -> AuditHead:
 
 
 class AuditAppender:
-    """Chains records in memory and writes them in one go by `flush`; `head` is where the chain will end, `records` what was added."""
+    """A writer that chains records in memory and inserts them with `flush`.
+
+    `head` is the end of the chain after the flush, and `records` are the added records.
+    """
 
     def __init__(self, store: Store, now: str) -> None:
         self._store = store
@@ -69,7 +73,8 @@ class AuditAppender:
         last = store.row("SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1")
         if (last or (0, self.head.hash)) != (self.head.sequence, self.head.hash):
             raise JournalError(
-                "the audit chain does not end where the journal says it does", cure="Run `blendwright audit verify`."
+                "the audit chain does not end at the record that the journal names as its head",
+                cure="Run `blendwright audit verify`.",
             )
 
     def append(
@@ -101,10 +106,10 @@ class AuditAppender:
         return self.append_fields(fields)
 
     def append_fields(self, fields: dict[str, Any]) -> AuditHead:
-        """`fields` become the record itself: they are the appender's from now on."""
+        """Chain one record and return the new head. The appender takes ownership of `fields` and changes them."""
         sequence = self.head.sequence + 1
         fields["sequence"], fields["prev"] = sequence, self.head.hash
-        # RFC 8785: of a flat object with ASCII keys, texts, nulls and small integers, sorted JSON is that form, 40 times faster.
+        # For a flat object with ASCII keys, strings, nulls and small integers, sorted JSON equals RFC 8785 and is 40 times faster.
         record = as_json("an audit record", fields)
         self.head = AuditHead(sequence, hashlib.sha256(record.encode()).hexdigest())
         self._rows.append((sequence, self.head.hash, record))
@@ -121,34 +126,40 @@ class AuditAppender:
 
 
 def entry_hash(fields: Sequence[Any], args: str, receipt: str) -> str:
-    """Of the fields above, and of arguments and receipt as they are written, the latter without its record. No line of JSON has an end
-    of line in it, so nothing can be moved from one of the three to another."""
+    """Return the hash of a row: the fields listed above, the arguments and the receipt as they are written, without
+    its audit record.
+
+    One line of JSON contains no line break, so no content can move between the three parts unnoticed.
+    """
     digest = hashlib.sha256(orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE))
     digest.update(f"{args}\n{receipt}".encode())
     return digest.hexdigest()
 
 
 def without_record(receipt: str, record: AuditHead) -> str | None:
-    """The receipt as it was before it had the name of this record; None where it does not end with that."""
-    for empty in (False, True):
-        ending = _ending(empty, record)
-        if receipt.endswith(ending) and (receipt == f"{{{ending}") == empty:
+    """Return the receipt as it was before it named this record, or None when it does not end with that name."""
+    for is_empty in (False, True):
+        ending = _ending(is_empty, record)
+        if receipt.endswith(ending) and (receipt == f"{{{ending}") == is_empty:
             return f"{receipt[: -len(ending)]}}}"
     return None
 
 
-def _ending(empty: bool, record: AuditHead) -> str:
-    return f'{"" if empty else ","}"audit":{{"hash":"{record.hash}","sequence":{record.sequence}}}}}'
+def _ending(is_empty: bool, record: AuditHead) -> str:
+    separator = ","
+    if is_empty:
+        separator = ""
+    return f'{separator}"audit":{{"hash":"{record.hash}","sequence":{record.sequence}}}}}'
 
 
-# Always as long, so that writing a note again in place is one write of one block.
+# Bytes. Every note has this length, so that overwriting one is a single write of one block.
 NOTE_LENGTH = 256
 
 
 class HeadNotes:
-    """The files in which an open journal notes the head of its chain; `head_notes.py` says what for.
+    """The files in which an open journal notes the head of its chain; `head_notes.py` explains their purpose.
 
-    `write` never fails: what is committed is committed, whatever became of a note.
+    `write` never raises: the commits are already durable, and a failed note does not change that.
     """
 
     def __init__(self, store: Store, files: Sequence[Path], command: HeadCommand | None = None) -> None:
@@ -186,12 +197,14 @@ class HeadNotes:
                 os.pwrite(descriptor, text.ljust(NOTE_LENGTH - 1) + b"\n", 0)
 
     def sync(self) -> None:
-        for descriptor in self._descriptors if self._durable else ():
+        if not self._durable:
+            return
+        for descriptor in self._descriptors:
             with contextlib.suppress(OSError):
                 os.fsync(descriptor)
 
     def close(self) -> None:
-        """A second time does nothing."""
+        """Stop the command, sync and close the files. A second call does nothing."""
         if self._command is not None:
             self._command.close()
         self.sync()

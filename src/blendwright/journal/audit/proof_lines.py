@@ -1,7 +1,9 @@
-"""A journal as the lines of a proof bundle: what is in it, in canonical JSON, so that equal journals give equal bytes.
+"""The content of a journal as the lines of a proof bundle, in canonical JSON, so that equal journals give equal
+bytes.
 
-Every line is an object with one key, which says what it is. The first is the header, then come audit records, commits, readings, moves of
-HEAD and of branches, merges and checkpoints, each in the order of the journal. Arguments that the policy hides are hidden here too.
+Every line is an object with one key, which names its kind. The header comes first, then audit records, commits,
+readings, moves of HEAD, branch events, merges and checkpoints, each in the order of the journal. The lines redact the
+arguments that the policy hides.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from blendwright.journal.store import Store, as_json, object_in
 from blendwright.policy.redaction import redacted, redacted_receipt
 
 FORMAT = "blendwright.proof.v1"
-# What the lines of each sort are read by, in the order of the bundle; the columns are the fields.
+# The query for each kind of line, in the order of the bundle. The columns are the fields of the line.
 SECTIONS: dict[str, str] = {
     "audit": "SELECT sequence, hash, record FROM audit ORDER BY sequence",
     "commit": """SELECT number, parent, kind, operation_key, request_id, operation_id, tool, tool_version, args, hash_before,
@@ -38,7 +40,10 @@ _TABLES = {
 def proof_lines(
     store: Store, files: CheckpointFiles, *, key: str, hidden: Sequence[str], with_scenes: bool
 ) -> Iterator[bytes]:
-    """Each without its end of line. `key` is the public key of whoever signs them; with scenes, the files of checkpoints are in it too."""
+    """Yield the lines of the bundle without line breaks.
+
+    `key` is the public key that will sign the bundle. With `with_scenes`, the lines include the files of checkpoints.
+    """
     with store.snapshot():
         counts = {name: store.one(f"SELECT count(*) FROM {table}")[0] for name, table in _TABLES.items()}
         head = read_head(store)
@@ -49,7 +54,8 @@ def proof_lines(
         for name, sql in SECTIONS.items():
             fields = _fields(sql)
             for row in store.rows(sql):
-                yield _line(name, _PREPARED.get(name, _as_it_is)(dict(zip(fields, row, strict=True)), hidden))
+                prepare = _PREPARED.get(name, _unchanged)
+                yield _line(name, prepare(dict(zip(fields, row, strict=True)), hidden))
         if with_scenes:
             for (sha256,) in store.rows("SELECT DISTINCT sha256 FROM checkpoints ORDER BY sha256"):
                 yield from _scene(files, sha256)
@@ -63,7 +69,7 @@ def _fields(sql: str) -> list[str]:
     return [name.strip() for name in sql.partition("SELECT")[2].partition("FROM")[0].split(",")]
 
 
-def _as_it_is(row: dict[str, Any], hidden: Sequence[str]) -> dict[str, Any]:
+def _unchanged(row: dict[str, Any], hidden: Sequence[str]) -> dict[str, Any]:
     return row
 
 
@@ -72,7 +78,10 @@ def _record(row: dict[str, Any], hidden: Sequence[str]) -> dict[str, Any]:
 
 
 def _operation(row: dict[str, Any], hidden: Sequence[str]) -> dict[str, Any]:
-    """What proves its place in the chain is never hidden."""
+    """Return a commit or reading with redacted arguments and receipt.
+
+    The audit reference stays, because it proves the position in the chain.
+    """
     receipt = object_in("a receipt", row["receipt"])
     shown = redacted_receipt(receipt, hidden) | {"audit": receipt.get("audit")}
     return {**row, "args": redacted(object_in("arguments", row["args"]), hidden), "receipt": shown}

@@ -1,4 +1,4 @@
-"""The audit chain for readers: its records, its check, and its lines in a proof bundle."""
+"""The audit chain for readers: its records, its verification, and its lines in a proof bundle."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from blendwright.records.audit import AuditHead, AuditRecord, AuditReport
 
 
 class AuditReader:
-    """Reads the hash-chained record of everything that was tried."""
+    """A reader of the hash-chained record of every operation that ran or failed."""
 
     def __init__(self, store: Store, files: CheckpointFiles) -> None:
         self._store = store
@@ -31,14 +31,15 @@ class AuditReader:
         return verification.records(self._store, after, limit, fields)
 
     def verify(self, known_heads: Sequence[AuditHead] = (), *, heads_outside: Path | None = None) -> AuditReport:
-        """Check the whole chain, and that the heads in receipts, in notes, and those the caller knows lie on it.
+        """Check the whole chain, and check that it contains the heads in receipts, in notes, and in `known_heads`.
 
-        `heads_outside` is the directory outside the workspace in which heads are noted."""
+        `heads_outside` is the directory outside the workspace that holds notes of the head.
+        """
         notes = head_notes.read_notes(self._store, heads_outside)
         report = verification.verify(self._store, known_heads)
         contradictions = head_notes.contradictions(self._store, heads_outside, notes)
         return replace(report, problems=(*report.problems, *contradictions))
 
     def proof_lines(self, *, key: str, hidden: Sequence[str], with_scenes: bool = False) -> Iterator[bytes]:
-        """Return the journal as the lines of a proof bundle, as it is committed at one moment."""
+        """Return the journal as the lines of a proof bundle, as of one moment."""
         return proof_lines(self._store, self._files, key=key, hidden=hidden, with_scenes=with_scenes)

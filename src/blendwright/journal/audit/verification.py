@@ -1,8 +1,9 @@
-"""Checks the audit chain from end to end, that commits and readings are what it says, and that moves and marks fit the commits.
+"""Verification of the audit chain, of commits and readings against it, and of moves, branches and tags against the
+commits.
 
-An edit of a record shows in the record's own hash; a removal or a swap in its neighbours; a cut-off end in the head that the journal
-keeps, and, when that was adjusted too, in the receipts, which name the record they belong to. An edit of a commit or reading shows in the
-hash that its record has of it; records of older programs have none, and how many those are is told.
+The own hash of a record reveals an edit; the neighbours reveal a removal or a swap. The stored head reveals a cut-off
+end. If somebody adjusted that head, the receipts still name the removed records. A record also holds the hash of its
+commit or reading, which reveals an edit there. Records of older versions lack that hash; the report counts them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from blendwright.journal.schema import genesis
 from blendwright.journal.store import Store, as_json, object_in
 from blendwright.records.audit import ACTS, AuditHead, AuditRecord, AuditReport
 
-# The columns of a commit or reading that its record repeats, under the record's names.
+# The columns of a commit or reading that its record repeats, under the names that the record uses.
 _REPEATED = ("request_id", "operation_id", "tool_name", "scene_hash_before", "scene_hash_after")
 _SHARED = "o.audit_sequence, a.hash, a.record, o.args, o.receipt, o.request_id, o.operation_id, o.tool"
 _COMMITS = f"""
@@ -49,12 +50,12 @@ ORDER BY sequence
 
 
 def records(store: Store, after: int, limit: int, fields: Mapping[str, str]) -> tuple[AuditRecord, ...]:
-    """In order; `fields` are names of fields of records with the values that they must have."""
-    wanted = "".join(f" AND record ->> '{name}' = ?" for name in fields)
-    sql = f"SELECT sequence, hash, record FROM audit WHERE sequence > ?{wanted} ORDER BY sequence LIMIT ?"
+    """Return records after a sequence number in order. `fields` maps field names of records to required values."""
+    conditions = "".join(f" AND record ->> '{name}' = ?" for name in fields)
+    sql = f"SELECT sequence, hash, record FROM audit WHERE sequence > ?{conditions} ORDER BY sequence LIMIT ?"
     with store.snapshot():
-        found = store.rows(sql, (after, *fields.values(), limit))
-        return tuple(AuditRecord(s, h, object_in(f"record {s} of the audit chain", record)) for s, h, record in found)
+        rows = store.rows(sql, (after, *fields.values(), limit))
+        return tuple(AuditRecord(s, h, object_in(f"record {s} of the audit chain", record)) for s, h, record in rows)
 
 
 def verify(store: Store, known_heads: Sequence[AuditHead]) -> AuditReport:
@@ -72,18 +73,20 @@ def verify(store: Store, known_heads: Sequence[AuditHead]) -> AuditReport:
 def _chain(store: Store, head: AuditHead) -> Iterator[str]:
     previous = AuditHead(0, genesis(store.identity))
     for sequence, hash, text in store.rows("SELECT sequence, hash, record FROM audit ORDER BY sequence"):
+        expected_previous: AuditHead | None = previous
         if sequence != previous.sequence + 1:
             yield _missing(previous.sequence + 1, sequence - 1)
-        yield from record_problems(sequence, hash, text, previous if sequence == previous.sequence + 1 else None)
+            expected_previous = None
+        yield from record_problems(sequence, hash, text, expected_previous)
         previous = AuditHead(sequence, hash)
     if previous.sequence < head.sequence:
         yield f"{_missing(previous.sequence + 1, head.sequence)}: the chain was cut off at its end"
     elif previous != head:
-        yield f"record {previous.sequence} is not the head that the journal keeps (record {head.sequence})"
+        yield f"record {previous.sequence} is not the head that the journal stores (record {head.sequence})"
 
 
 def record_problems(sequence: int, hash: str, text: str, previous: AuditHead | None) -> Iterator[str]:
-    """What is wrong with the record of a number, by itself and as the one after `previous`."""
+    """Yield the problems of one record: of its own content, and of its link to `previous` when that is given."""
     record = _parsed(text)
     if record.keys() not in SHAPES or as_json("a record", record) != text:
         yield f"record {sequence} was edited: it is not a record in canonical form"
@@ -91,13 +94,13 @@ def record_problems(sequence: int, hash: str, text: str, previous: AuditHead | N
     if hashlib.sha256(text.encode()).hexdigest() != hash:
         yield f"record {sequence} was edited: its content does not have its hash"
     if record["sequence"] != sequence:
-        yield f"record {sequence} was moved: it says it is record {record['sequence']}"
+        yield f"record {sequence} was moved: it has the number {record['sequence']}"
     elif previous is not None and record["prev"] != previous.hash:
         yield f"record {sequence} does not follow record {previous.sequence}: one of them was replaced"
 
 
 class _Owners:
-    """Commits and readings against the records that their receipts name, and everything that names commits against those."""
+    """A check of commits and readings against the records that their receipts name, and of all references to commits."""
 
     def __init__(self, store: Store) -> None:
         self.not_covered = 0
@@ -110,15 +113,15 @@ class _Owners:
             fields, shared = row[: len(COMMIT_FIELDS)], row[len(COMMIT_FIELDS) :]
             number, parent, generation = fields[_NUMBER], fields[_PARENT], fields[_GENERATION]
             owner = f"commit {number}"
-            yield from _told(owner, self._history.commit(number, parent, generation, *shared[-2:]))
-            yield from _told(owner, self._lines.commit(number, parent, line, generation))
-            yield from _told(owner, self._owner(owner, fields, *shared))
+            yield from _guarded(owner, self._history.commit(number, parent, generation, *shared[-2:]))
+            yield from _guarded(owner, self._lines.commit(number, parent, line, generation))
+            yield from _guarded(owner, self._owner(owner, fields, *shared))
         yield from self._lines.end(self._store.rows("SELECT id, parent_line, fork_generation FROM lines ORDER BY id"))
 
     def readings(self) -> Iterator[str]:
         for id, *row in self._store.rows(_READINGS):
             owner = f"reading {id}"
-            yield from _told(owner, self._owner(owner, row[: len(READING_FIELDS)], *row[len(READING_FIELDS) :]))
+            yield from _guarded(owner, self._owner(owner, row[: len(READING_FIELDS)], *row[len(READING_FIELDS) :]))
 
     def _owner(
         self,
@@ -146,38 +149,41 @@ class _Owners:
         if written is None:
             yield f"record {sequence} is not the one that the receipt of {owner} names"
         elif entry_hash(fields, args, written) != record[ENTRY_HASH]:
-            yield f"{owner} was edited: it is not what record {sequence} says that it is"
+            yield f"{owner} was edited: it does not have the content that record {sequence} proves"
 
     def moves(self) -> Iterator[str]:
-        """After all commits."""
+        """Yield the problems of moves, branches, merges, checkpoints and tags. Call it after `commits`."""
         store, history = self._store, self._history
         for row in store.rows("SELECT id, kind, from_commit, to_commit FROM head_moves ORDER BY id"):
-            yield from _told(f"move {row[0]} of HEAD", history.move(*row))
+            yield from _guarded(f"move {row[0]} of HEAD", history.move(*row))
         yield from history.end()
         if dict(store.rows("SELECT number, move FROM rolled_back")) != history.rolled_back:
-            yield "the commits that are marked as taken back are not those that moves of HEAD took back"
+            yield "the commits marked as rolled back differ from the commits that moves of HEAD rolled back"
         for row in store.rows("SELECT branch, kind, number FROM branch_moves ORDER BY id"):
-            yield from _told(f"the branch {row[0]}", history.branch(*row))
+            yield from _guarded(f"the branch {row[0]}", history.branch(*row))
         for row in store.rows("SELECT request_id, base, ours, theirs FROM merges ORDER BY request_id"):
-            yield from _told(f"the merge {row[0]}", history.merge(*row))
+            yield from _guarded(f"the merge {row[0]}", history.merge(*row))
         for row in store.rows("SELECT number, scene_hash FROM checkpoints ORDER BY id"):
-            yield from _told(f"the checkpoint of commit {row[0]}", history.checkpoint(*row))
+            yield from _guarded(f"the checkpoint of commit {row[0]}", history.checkpoint(*row))
         for row in store.rows("SELECT name, number FROM tags ORDER BY name"):
-            yield from _told(f"the tag {row[0]}", history.tag(*row))
+            yield from _guarded(f"the tag {row[0]}", history.tag(*row))
 
 
-def _told(what: str, problems: Iterator[str]) -> Iterator[str]:
-    """The problems of a row, whatever somebody has put into its columns."""
+def _guarded(owner: str, problems: Iterator[str]) -> Iterator[str]:
+    """Yield the problems of a row. Report a row with values of impossible types as edited instead of raising."""
     try:
         yield from problems
     except (TypeError, AttributeError, ValueError):
-        yield f"{what} was edited: it has what no journal has"
+        yield f"{owner} was edited: it contains values that no journal has"
 
 
 def _ownerless(store: Store) -> Iterator[str]:
-    """Success is recorded together with its commit or reading: without one, that was removed."""
+    """Yield a problem for each record of a success without a commit or reading.
+
+    The journal always stores both together.
+    """
     for (sequence,) in store.rows(_OWNERLESS):
-        yield f"record {sequence} reports a success of which there is no commit and no reading"
+        yield f"record {sequence} reports a success, but its commit or reading is missing"
 
 
 def _contradicted_heads(store: Store, known_heads: Sequence[AuditHead]) -> Iterator[str]:
@@ -190,7 +196,7 @@ def _contradicted_heads(store: Store, known_heads: Sequence[AuditHead]) -> Itera
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """The object; an empty one for anything else, which no check takes for what it should be."""
+    """Return the JSON object in `text`, or an empty dictionary for anything else, which fails every check."""
     try:
         value: Any = orjson.loads(text)
         return dict(value)

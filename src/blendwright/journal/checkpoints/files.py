@@ -1,8 +1,9 @@
-"""The files in checkpoints/: written so that a name in there is a whole, synced file with exactly the content the name says.
+"""The files in checkpoints/. Every name there belongs to a complete, synced file with exactly the content that its
+name promises.
 
-Knows nothing of rows. A file without a row is garbage; a row without its file cannot come to be, because the file is durable first.
-A workspace may come from somebody else: the directory is never entered through a link, and only files with names as they are given here are
-removed.
+This module knows no rows. A file without a row is garbage. A row without its file cannot exist, because the file is
+durable first. A workspace may come from a stranger: the module never enters the directory through a link, and removes
+only files whose names it would give.
 """
 
 from __future__ import annotations
@@ -30,32 +31,38 @@ from blendwright.values.errors import EnvironmentUnfit, JournalError
 DIRECTORY = "checkpoints"
 PART = ".part"
 CHUNK = 1 << 20
-# There is no file, or a link, a pipe or a directory in its place.
+# The error numbers for a missing file, and for a link, a pipe or a directory with its name.
 _NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EINVAL, errno.ENXIO)
 _SAVED = re.compile(r"[0-9a-f]{64}\.blend")
-_BEGUN = re.compile(rf"[0-9]+-[0-9]+-[0-9a-f]{{8}}{re.escape(PART)}")
+_PARTIAL = re.compile(rf"[0-9]+-[0-9]+-[0-9a-f]{{8}}{re.escape(PART)}")
 
 
 class CheckpointFiles:
-    """The checkpoint directory of a workspace. Where it is not `durable`, nothing waits for the disk."""
+    """The checkpoint directory of a workspace. Without `durable`, no method waits for the disk."""
 
     def __init__(self, workspace: Path, *, durable: bool = True) -> None:
         self.directory = workspace / DIRECTORY
         self._durable = durable
 
     def create(self) -> None:
-        """Raises EnvironmentUnfit where a link is in its place: what is behind that is not the workspace's own."""
+        """Create the directory if it is missing.
+
+        Raise EnvironmentUnfit if its path is a link, whose target is outside the workspace.
+        """
         if self.directory.is_symlink():
             raise EnvironmentUnfit(
-                f"{self.directory} is a link, and checkpoints are kept in the workspace itself",
-                cure="Put a directory in its place, with the files of the one that it leads to, if they are this workspace's.",
+                f"{self.directory} is a link, but checkpoints must be stored in the workspace itself",
+                cure="Replace the link with a directory. Copy the files of its target into it if they belong to this workspace.",
             )
         if not self.directory.is_dir():
             self.directory.mkdir(mode=DIRECTORY_MODE, parents=True)
             self._sync(self.directory.parent)
 
     def stage(self, saved: Path, scene_hash: str, fence: int) -> StagedCheckpoint:
-        """Copy a saved scene in. Never move it: the process that wrote it may still hold the file open and write to it."""
+        """Copy a saved scene into the directory.
+
+        Never move it: the process that wrote it may still have the file open and write to it.
+        """
         part = self.directory / f"{fence}-{os.getpid()}-{secrets.token_hex(4)}{PART}"
         with translate_errors(f"saving a checkpoint in {self.directory}"):
             crash_points.reach("checkpoint.before_copy")
@@ -72,13 +79,16 @@ class CheckpointFiles:
         return StagedCheckpoint(file_name(sha256), sha256, size, scene_hash)
 
     def require(self, staged: StagedCheckpoint) -> None:
-        """Before a row may name it; its content was hashed while it was written."""
+        """Raise JournalError unless the staged file exists with its size.
+
+        Call it before a row names the file; staging hashed the content.
+        """
         path = self.directory / staged.file
         if staged.file != file_name(staged.sha256) or not path.is_file() or path.stat().st_size != staged.size:
             raise JournalError(f"the checkpoint {staged.file} is not in {self.directory}: stage it first")
 
     def sound(self, sha256: str, size: int) -> bool:
-        """Whether the file is there, is a plain one, and has the content that its row says."""
+        """Return whether the file exists, is a regular file, and has the content that its row promises."""
         path = self.directory / file_name(sha256)
         with translate_errors(f"reading {path}"):
             try:
@@ -96,7 +106,10 @@ class CheckpointFiles:
                 return digest.hexdigest() == sha256
 
     def content(self, sha256: str) -> Iterator[bytes]:
-        """What the file of this hash holds, in pieces; raises JournalError behind the last one where it is something else."""
+        """Yield the content of a file in chunks.
+
+        Raise JournalError after the last chunk if the content does not match the hash.
+        """
         path = self.directory / file_name(sha256)
         digest = hashlib.sha256()
         with translate_errors(f"reading {path}"), self._opened(path.name) as file:
@@ -104,30 +117,36 @@ class CheckpointFiles:
                 digest.update(chunk)
                 yield chunk
         if digest.hexdigest() != sha256:
-            raise JournalError(f"the checkpoint {path.name} does not have the content that its name says")
+            raise JournalError(f"the checkpoint {path.name} does not have the content that its name promises")
 
     def _opened(self, name: str) -> BinaryIO:
-        return open_file(self._itself / name)
+        return open_file(self._resolved_directory / name)
 
     @property
-    def _itself(self) -> Path:
-        """The directory by a path that is free of links, unless it is one itself."""
+    def _resolved_directory(self) -> Path:
+        """The path of the directory, resolved except for its last part, so that only the directory itself can be a
+        link.
+        """
         return self.directory.parent.resolve() / DIRECTORY
 
     def names(self) -> dict[str, int]:
-        """Every file of ours and its size."""
-        return self._listed(_SAVED) | self._listed(_BEGUN)
+        """Return the size of every checkpoint and every partial copy by file name."""
+        return self._sizes_of(_SAVED) | self._sizes_of(_PARTIAL)
 
-    def _listed(self, pattern: re.Pattern[str]) -> dict[str, int]:
+    def _sizes_of(self, pattern: re.Pattern[str]) -> dict[str, int]:
+        sizes: dict[str, int] = {}
         with os.scandir(self.directory) as entries:
-            listed = [
-                (entry.name, entry.stat(follow_symlinks=False)) for entry in entries if pattern.fullmatch(entry.name)
-            ]
-        return {name: status.st_size for name, status in listed if stat.S_ISREG(status.st_mode)}
+            for entry in entries:
+                if not pattern.fullmatch(entry.name):
+                    continue
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode):
+                    sizes[entry.name] = status.st_size
+        return sizes
 
     def clear_parts(self) -> tuple[str, ...]:
-        """Remove what a process that died had begun to copy."""
-        parts = sorted(self._listed(_BEGUN))
+        """Remove the partial copies that a crashed process left, and return their names."""
+        parts = sorted(self._sizes_of(_PARTIAL))
         for name in parts:
             crash_points.reach("clean.before_unlink")
             self._unlink(name)
@@ -142,8 +161,8 @@ class CheckpointFiles:
             self._sync(self.directory)
 
     def _unlink(self, name: str) -> None:
-        """Whatever has come in the place of the directory meanwhile, only a file in the workspace itself is removed."""
-        with open_directory(self._itself) as directory, contextlib.suppress(FileNotFoundError):
+        """Remove one file. If a link replaced the directory in the meantime, remove nothing outside the workspace."""
+        with open_directory(self._resolved_directory) as directory, contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=directory)
 
     def _sync(self, directory: Path) -> None:
@@ -152,29 +171,32 @@ class CheckpointFiles:
 
 
 def _copy(source: Path, target: Path, *, durable: bool) -> tuple[str, int]:
-    """Copy, hash on the way, sync. A link in place of the source is refused: it could lead anywhere."""
+    """Copy and sync a file, and return its SHA-256 and size.
+
+    Refuse a link as the source, because it could lead anywhere.
+    """
     digest = hashlib.sha256()
     size = 0
-    reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW)
-    with os.fdopen(reading, "rb") as inward, _private(target) as outward:
-        while chunk := inward.read(CHUNK):
-            _write_all(outward.fileno(), chunk)
+    descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW)
+    with os.fdopen(descriptor, "rb") as source_file, _private(target) as target_file:
+        while chunk := source_file.read(CHUNK):
+            _write_all(target_file.fileno(), chunk)
             crash_points.reach("checkpoint.half_copied")
             digest.update(chunk)
             size += len(chunk)
         crash_points.reach("checkpoint.before_file_sync")
         if durable:
-            os.fsync(outward.fileno())
+            os.fsync(target_file.fileno())
     return digest.hexdigest(), size
 
 
 def _private(path: Path) -> io.FileIO:
-    """A new file that only its owner may read."""
+    """Create a file that only its owner may read."""
     return io.FileIO(path, "w", opener=lambda name, flags: os.open(name, flags, FILE_MODE))
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    """A disk that is nearly full takes a part and refuses only the next write."""
+    """Write all bytes, retrying short writes: a nearly full disk accepts a part and refuses only the next write."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -1,8 +1,9 @@
-"""Decides which checkpoints nobody needs, and removes them: rows first, then files, so that a row never outlives its file.
+"""Garbage collection of checkpoints. It removes rows first and then files, so that a row never outlives its file.
 
-Needed are, for the end of every line of commits: its newest checkpoint, those of commits on it that cannot be replayed, and as many
-more that no scene of the line is further than the redo budget from one. So every commit can still be checked out. Only who asks to
-drop the other lines keeps no more than HEAD, redo, the branches and the tags need.
+For the end of every line of commits, it keeps the newest checkpoint and the checkpoints of commits that cannot be
+replayed. It also keeps enough others that the redo budget covers the distance from a checkpoint to every scene. Every
+commit can therefore still be checked out. Only a caller that drops the other lines reduces this to HEAD, redo, the
+branches and the tags.
 """
 
 from __future__ import annotations
@@ -49,7 +50,11 @@ def collect(
 
 
 def drop(store: Store, checkpoint: Checkpoint) -> list[str]:
-    """In a transaction: give up one checkpoint, unless its commit cannot be replayed; returns the files that nobody names any more."""
+    """Delete one checkpoint row, unless its commit cannot be replayed, and return the files that no row names any
+    more.
+
+    Call it inside a transaction.
+    """
     sql = "DELETE FROM checkpoints WHERE id = ? AND number IN (SELECT number FROM commits WHERE replayable = 1 AND number = ?)"
     dropped = store.change(sql, (checkpoint.id, checkpoint.commit))
     if not dropped or store.row("SELECT 1 FROM checkpoints WHERE sha256 = ?", (checkpoint.sha256,)) is not None:
@@ -58,17 +63,19 @@ def drop(store: Store, checkpoint: Checkpoint) -> list[str]:
 
 
 def _last_of_each_line(store: Store) -> set[int]:
-    """The last commit of each line: all commits are their ancestors."""
-    # SQLite: a bare column beside max() is that of the row with the maximum.
+    """Return the last commit of each line. All commits are ancestors of these."""
+    # SQLite: a bare column next to max() has the value of the row with the maximum.
     return {number for number, _ in store.rows("SELECT number, max(generation) FROM commits GROUP BY line")}
 
 
 def _current_commits(store: Store) -> set[int]:
-    """HEAD, what redo leads to, and the commits that branches and tags name."""
+    """Return HEAD, the commits that redo leads to, and the commits that branches and tags name."""
     head = head_row(store)
     named = {number for (number,) in store.rows("SELECT number FROM tags")}
     named |= {branch.commit for branch in branches.listed(store) if branch.commit is not None}
-    return named | ({head[0], *head_moves.redo_targets(store)} if head else set())
+    if head is not None:
+        named |= {head[0], *head_moves.redo_targets(store)}
+    return named
 
 
 def _needed(store: Store, ancestry: Ancestry, files: CheckpointFiles, roots: set[int], budget: int) -> set[int]:
@@ -87,7 +94,7 @@ def _needed(store: Store, ancestry: Ancestry, files: CheckpointFiles, roots: set
 
 
 def _thinned(store: Store, ancestors: Ancestors, newest_first: list[Checkpoint], budget: int) -> set[int]:
-    """Of the sound checkpoints of one line those to keep."""
+    """Return the ids of the checkpoints of one line to keep. `newest_first` contains only sound checkpoints."""
     fixed = {
         generation
         for line, generation in store.rows("SELECT line, generation FROM commits WHERE replayable = 0")
@@ -97,7 +104,7 @@ def _thinned(store: Store, ancestors: Ancestors, newest_first: list[Checkpoint],
     to_keep: set[int] = set()
     oldest_first = newest_first[::-1]
     for checkpoint, following in zip(oldest_first, [*oldest_first[1:], None], strict=False):
-        # Without it the scene just before the following one would be this far from a kept one.
+        # Without this checkpoint, the scene just before the following one would be this many commits from the last kept one.
         if following is None or checkpoint.generation in fixed or following.generation - 1 - last > budget:
             to_keep.add(checkpoint.id)
             last = checkpoint.generation
@@ -105,7 +112,10 @@ def _thinned(store: Store, ancestors: Ancestors, newest_first: list[Checkpoint],
 
 
 def _reachable(store: Store, saved: set[int]) -> set[int]:
-    """The commits that have a scene that can be rebuilt when these commits are saved. Parents have lower numbers than children."""
+    """Return the commits whose scenes can be rebuilt if the commits in `saved` have a checkpoint.
+
+    Parents have lower numbers than their children.
+    """
     reachable: set[int] = set()
     for number, parent, replayable in store.rows("SELECT number, parent, replayable FROM commits ORDER BY number"):
         if number in saved or (replayable and (parent is None or parent in reachable)):

@@ -1,4 +1,4 @@
-"""Checkpoints for readers of the journal: the ways back to the scene of a commit."""
+"""Checkpoints for readers of the journal: the routes back to the scene of a commit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blendwright.records.recovery import RebuildRoute
 
 
 class CheckpointReader:
-    """Finds the way to the scene of a commit."""
+    """A finder of routes to the scene of a commit."""
 
     def __init__(self, store: Store, ancestry: Ancestry, files: CheckpointFiles) -> None:
         self._store = store
@@ -21,11 +21,16 @@ class CheckpointReader:
         self._files = files
 
     def route(self, to: int, *, without: Collection[int] = ()) -> RebuildRoute:
-        """Return the way to the scene of a commit. Raises JournalError when no undamaged checkpoint leads there.
+        """Return the route to the scene of a commit. Raise JournalError when no undamaged checkpoint leads there.
 
-        `without` are ids of checkpoints to pass over, because Blender opens them to another scene than was saved."""
+        `without` has the ids of checkpoints to skip, because Blender opens them with another scene than the saved
+        one.
+        """
         return rebuild_routes.find(self._store, self._ancestry, self._files, to, without)
 
     def steps_between(self, at: int, to: int) -> tuple[CommittedStep, ...] | None:
-        """Return what a worker with the scene of commit `at` redoes to have that of `to`; None where redo does not lead there."""
+        """Return the commits that a worker with the scene of commit `at` redoes to reach the scene of `to`.
+
+        Return None if redo does not lead there.
+        """
         return rebuild_routes.steps_between(self._store, self._ancestry, at, to)

@@ -1,6 +1,6 @@
-"""How to get back to the scene of a commit: the newest sound checkpoint on its line, and the commits to redo after it.
+"""Routes back to the scene of a commit: the newest sound checkpoint on its line, and the commits to redo after it.
 
-Never leads over a commit that cannot be replayed: one must be at it or after it to go on.
+A route never replays a commit that cannot be replayed. It needs a checkpoint at that commit or after it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ _NOT_REPLAYABLE = "SELECT line, generation FROM commits WHERE replayable = 0 ORD
 def find(
     store: Store, ancestry: Ancestry, files: CheckpointFiles, to: int, without: Collection[int] = ()
 ) -> RebuildRoute:
-    """Raises JournalError when nothing leads there but the checkpoints whose ids are in `without`."""
+    """Return the route to commit `to`.
+
+    Raise JournalError when only checkpoints whose ids are in `without` lead there.
+    """
     with store.snapshot():
         ancestors = ancestry.of(to)
         floor = next((g for line, g in store.rows(_NOT_REPLAYABLE) if ancestors.holds(line, g)), -1)
@@ -47,13 +50,16 @@ def find(
         commits = tuple(commits_among(store, ancestors))
         if not commits:
             raise JournalError(
-                f"no line of commits in journal.db leads to commit {to}: somebody has edited it", cure=TAMPERED
+                f"no line of commits in journal.db leads to commit {to}: the file was edited", cure=TAMPERED
             )
         return RebuildRoute(to, None, commits[0].hash_after, commits[1:], tuple(damaged))
 
 
 def steps_between(store: Store, ancestry: Ancestry, at: int, to: int) -> tuple[CommittedStep, ...] | None:
-    """What leads from the scene of one commit to that of another by redo alone; None where nothing does."""
+    """Return the commits to redo from the scene of commit `at` to the scene of `to`.
+
+    Return None if redo alone does not lead there.
+    """
     with store.snapshot():
         ancestors = ancestry.of(to)
         line, generation = position_of(store, at)
@@ -63,11 +69,11 @@ def steps_between(store: Store, ancestry: Ancestry, at: int, to: int) -> tuple[C
         if floor > generation:
             return None
         parts = reversed(ancestors.between(generation + 1, NO_END))
-        return tuple(CommittedStep._make(each) for part in parts for each in store.rows(_STEPS, part))
+        return tuple(CommittedStep._make(step_row) for part in parts for step_row in store.rows(_STEPS, part))
 
 
 def checkpoints_of(store: Store, files: CheckpointFiles, ancestors: Ancestors, floor: int) -> Iterator[Checkpoint]:
-    """The checkpoints of the ancestors from generation `floor` on, newest first; their files are not looked at."""
+    """Yield the checkpoints of the ancestors from generation `floor` on, newest first, without reading their files."""
     for *checkpoint, line in store.rows(_ALL, (floor,)):
         if ancestors.holds(line, checkpoint[2]):
             yield rows.checkpoint_of(tuple(checkpoint), files.directory)
@@ -76,11 +82,11 @@ def checkpoints_of(store: Store, files: CheckpointFiles, ancestors: Ancestors, f
 def _lost(to: int, damaged: list[Checkpoint]) -> JournalError:
     names = ", ".join(checkpoint.path.name for checkpoint in damaged)
     if damaged:
-        why = f"damaged or missing: {names}"
+        reason = f"damaged or missing: {names}"
     else:
-        why = "it was removed by gc"
+        reason = "it was removed by gc"
     return JournalError(
-        f"no checkpoint leads to commit {to} ({why}), and what comes before it cannot be replayed",
+        f"no checkpoint leads to commit {to} ({reason}), and the commits before it cannot be replayed",
         cure="Check out another commit, or run `blendwright recover`.",
         details={"commit": to, "damaged": [str(checkpoint.path) for checkpoint in damaged]},
     )

@@ -1,4 +1,6 @@
-"""Checkpoints for the writer of the journal: saved scenes are staged, added to commits, and removed when no commit needs them."""
+"""Checkpoints for the writer of the journal: staging saved scenes, adding them to commits, and removing unneeded
+ones.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ from blendwright.values.errors import JournalError
 
 
 class CheckpointWriter(CheckpointReader):
-    """`sync_notes` makes the notes of the audit chain's head durable, after each transaction."""
+    """A reader and writer of checkpoints.
+
+    It calls `sync_notes` after each transaction, to make the notes of the audit head durable.
+    """
 
     def __init__(
         self,
@@ -34,7 +39,10 @@ class CheckpointWriter(CheckpointReader):
         self._observe = observe
 
     def stage(self, saved: Path, scene_hash: str) -> StagedCheckpoint:
-        """Copy a saved scene among the checkpoints, durably. It counts once it is committed or added. From any thread."""
+        """Copy a saved scene durably into the checkpoint directory.
+
+        It has an effect only after a commit or `add`. Thread-safe.
+        """
         return self._files.stage(saved, scene_hash, self._store.fence)
 
     def path(self, staged: StagedCheckpoint) -> Path:
@@ -42,15 +50,16 @@ class CheckpointWriter(CheckpointReader):
         return self._files.directory / staged.file
 
     def add(self, staged: StagedCheckpoint, commit: int, *, instead_of: Checkpoint | None = None) -> Checkpoint:
-        """Give a commit its saved scene. `instead_of` is a checkpoint that the same transaction drops.
+        """Add a saved scene to a commit. `instead_of` is a checkpoint that the same transaction drops.
 
-        Raises JournalError where the checkpoint is of another scene than the commit."""
+        Raise JournalError when the checkpoint has another scene than the commit.
+        """
         with self._store.transaction("checkpoint_row"):
             self._files.require(staged)
             owner = commit_numbered(self._store, commit)
             if owner.hash_after != staged.scene_hash:
                 raise JournalError(
-                    f"the checkpoint is of another scene than commit {commit}",
+                    f"the checkpoint has another scene than commit {commit}",
                     details={"expected": owner.hash_after, "found": staged.scene_hash},
                 )
             now = utc_now()
@@ -69,7 +78,9 @@ class CheckpointWriter(CheckpointReader):
     def collect_garbage(self, *, redo_budget: int, drop_other_lines: bool = False, dry_run: bool = False) -> GcReport:
         """Remove checkpoint files that no commit needs, keeping redo within `redo_budget` commits.
 
-        `drop_other_lines` gives up the commits that lie before neither HEAD, a branch, a tag nor redo's target."""
+        `drop_other_lines` drops the checkpoints of commits that do not lead to HEAD, a branch, a tag or a redo
+        target.
+        """
         return garbage_collection.collect(
             self._store,
             self._ancestry,

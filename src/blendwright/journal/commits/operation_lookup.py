@@ -1,4 +1,6 @@
-"""Whether operations that are about to run have run before: on this line, elsewhere, or under the same ids with other arguments."""
+"""A lookup of operations that are about to run: committed on this line, elsewhere, or under the same ids with other
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from blendwright.journal.lines.ancestry import Ancestors, Ancestry, head_row
 from blendwright.journal.store import Store, from_json
 from blendwright.records.commits import HistoryPosition, MatchedCommit, OperationMatch, OperationQuery, Reading
 
-# One statement for all operations of a request: a statement for each costs five times as much.
+# One statement serves all operations of a request: one statement per operation costs five times as much.
 _NAMED = "request_id = ? AND operation_id IN (SELECT value FROM json_each(?))"
 _COMMITS = f"SELECT {rows.DONE} FROM commits WHERE {_NAMED} ORDER BY number DESC"
 _READINGS = f"SELECT {rows.READING} FROM readings WHERE {_NAMED} ORDER BY id DESC"
-# Most requests are new: asking that first takes a tenth of looking for their operations.
+# Most requests are new. This check takes a tenth of the time of a lookup of their operations.
 _IS_KNOWN = """
 SELECT EXISTS (SELECT 1 FROM commits WHERE request_id = ?1) OR EXISTS (SELECT 1 FROM readings WHERE request_id = ?1)
     OR EXISTS (SELECT 1 FROM intents WHERE state IN ('open', 'indeterminate') AND request_id = ?1)
@@ -31,40 +33,50 @@ _INDETERMINATE = (
 
 _ByName = defaultdict[tuple[str, str], list[MatchedCommit | Reading]]
 
-# Of several commits of one key the one with the lowest rank answers.
+# If several commits have the same key, the match is the one with the lowest rank.
 _RANK: dict[HistoryPosition, int] = {"ancestor": 0, "before_adopt": 1, "elsewhere": 2, "rolled_back": 3}
 
 
 def find_many(
     store: Store, ancestry: Ancestry, queries: Sequence[OperationQuery], scene_hash: str | None = None
 ) -> tuple[OperationMatch, ...]:
-    """An operation key is made of request id, operation id and args: its commits are among those of the two ids."""
+    """Return one match per query, in order, for the scene `scene_hash` or HEAD's scene.
+
+    An operation key contains request id and operation id, so all commits of a key are among the commits of these ids.
+    """
     with store.snapshot():
         head = head_row(store)
         if head is None:
             return tuple(OperationMatch("nowhere") for _ in queries)
         ancestors = ancestry.of(head[0])
         if scene_hash is None:
-            at = head[3]
+            current_hash = head[3]
         else:
-            at = scene_hash
+            current_hash = scene_hash
+
         intents: dict[str, int] = dict(store.rows(_INDETERMINATE))
         stored = _stored_under(store, queries)
-        return tuple(
-            _find(store, ancestors, one, same_ids, at, intents.get(one.operation_key))
-            if (same_ids := stored.get((one.request_id, one.operation_id)))
-            else OperationMatch("nowhere", intent=intents.get(one.operation_key))
-            for one in queries
-        )
+        matches: list[OperationMatch] = []
+        for query in queries:
+            intent = intents.get(query.operation_key)
+            same_ids = stored.get((query.request_id, query.operation_id))
+            if same_ids:
+                matches.append(_find(store, ancestors, query, same_ids, current_hash, intent))
+            else:
+                matches.append(OperationMatch("nowhere", intent=intent))
+        return tuple(matches)
 
 
 def knows_request(store: Store, request_id: str) -> bool:
-    """Whether anything was done, read or begun under this id: otherwise there is nothing to look up of its operations."""
+    """Return whether any commit, reading or open intent has this request id.
+
+    Without one, no lookup of its operations is needed.
+    """
     return bool(store.one(_IS_KNOWN, (request_id,))[0])
 
 
 def arguments_of(store: Store, stored: MatchedCommit | Reading) -> Any:
-    """The arguments of a commit or of a reading, as they were written down."""
+    """Return the stored arguments of a commit or a reading."""
     if isinstance(stored, MatchedCommit):
         (written,) = store.one(_ARGS_OF_COMMIT, (stored.number,))
     else:
@@ -73,10 +85,10 @@ def arguments_of(store: Store, stored: MatchedCommit | Reading) -> Any:
 
 
 def _stored_under(store: Store, queries: Sequence[OperationQuery]) -> _ByName:
-    """All commits and readings under the ids of the queries, newest first."""
+    """Return all commits and readings with the ids of the queries, newest first."""
     requests: dict[str, set[str]] = defaultdict(set)
-    for one in queries:
-        requests[one.request_id].add(one.operation_id)
+    for query in queries:
+        requests[query.request_id].add(query.operation_id)
     stored: _ByName = defaultdict(list)
     for request, operations in requests.items():
         if not knows_request(store, request):
@@ -100,28 +112,30 @@ def _find(
     intent: int | None,
 ) -> OperationMatch:
     if len(stored) == 1 and isinstance(stored[0], MatchedCommit) and _is_same_operation(stored[0], query):
-        # What most operations are that are asked for again.
+        # The usual case of a repeated operation.
         return OperationMatch(_position(store, ancestors, stored[0]), stored[0], intent=intent)
-    where: HistoryPosition = "nowhere"
-    best: MatchedCommit | None = None
+    best_position: HistoryPosition = "nowhere"
+    best_commit: MatchedCommit | None = None
     reading: Reading | None = None
     earlier: Reading | None = None
     clash: MatchedCommit | Reading | None = None
-    for one in stored:
+    for candidate in stored:
         position = "elsewhere"
-        if isinstance(one, MatchedCommit):
-            position = _position(store, ancestors, one)
-            if one.operation_key == query.operation_key and (best is None or _RANK[position] < _RANK[where]):
-                where, best = position, one
-        elif one.operation_key == query.operation_key:
-            earlier = earlier or one
-            if reading is None and one.scene_hash == scene_hash:
-                reading = one
-        if clash is None and position != "rolled_back" and not _is_same_operation(one, query):
-            clash = one
-    if reading is not None and where in ("nowhere", "rolled_back"):
-        where, best = "reading", None
-    return OperationMatch(where, best, reading, clash, intent, earlier)
+        if isinstance(candidate, MatchedCommit):
+            position = _position(store, ancestors, candidate)
+            if candidate.operation_key == query.operation_key and (
+                best_commit is None or _RANK[position] < _RANK[best_position]
+            ):
+                best_position, best_commit = position, candidate
+        elif candidate.operation_key == query.operation_key:
+            earlier = earlier or candidate
+            if reading is None and candidate.scene_hash == scene_hash:
+                reading = candidate
+        if clash is None and position != "rolled_back" and not _is_same_operation(candidate, query):
+            clash = candidate
+    if reading is not None and best_position in ("nowhere", "rolled_back"):
+        best_position, best_commit = "reading", None
+    return OperationMatch(best_position, best_commit, reading, clash, intent, earlier)
 
 
 def _position(store: Store, ancestors: Ancestors, commit: MatchedCommit) -> HistoryPosition:

@@ -1,6 +1,7 @@
-"""Commits in a row that are of one request, as one: a plan of the history.
+"""Spans of consecutive commits with one request id, which are the plans of the history.
 
-Read without arguments and receipts, of which long plans have many."""
+The queries leave out arguments and receipts, which are large in long plans.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +20,20 @@ _OF_ALL = f"SELECT {_FIELDS} FROM commits WHERE number < ? ORDER BY number DESC"
 
 
 def on_line(store: Store, ancestors: Ancestors, below: int | None) -> Iterator[PlanSpan]:
-    """The newest first, from the generation before `below` on."""
-    parts = ancestors.between(0, NO_END if below is None else below - 1)
+    """Yield the plans of one line, newest first, from the generation before `below` on."""
+    if below is None:
+        top = NO_END
+    else:
+        top = below - 1
+    parts = ancestors.between(0, top)
     return _spans(row for part in parts for row in store.rows(_OF_LINE, part))
 
 
 def on_all_lines(store: Store, below: int | None) -> Iterator[PlanSpan]:
-    return _spans(store.rows(_OF_ALL, (NO_END if below is None else below,)))
+    """Yield the plans of all lines, newest first, from the commit before `below` on."""
+    if below is None:
+        below = NO_END
+    return _spans(store.rows(_OF_ALL, (below,)))
 
 
 def _spans(rows: Iterable[Row]) -> Iterator[PlanSpan]:

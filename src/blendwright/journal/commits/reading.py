@@ -1,4 +1,4 @@
-"""Reads single commits."""
+"""Queries for single commits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from blendwright.values.errors import JournalError
 
 
 def commit_numbered(store: Store, number: int) -> Commit:
-    """Return a commit. Raises JournalError where there is none of that number."""
+    """Return a commit. Raise JournalError when no commit has this number."""
     values = store.row(f"SELECT {rows.COMMIT} FROM commits WHERE number = ?", (number,))
     if values is None:
         raise JournalError(f"there is no commit {number}")
@@ -18,7 +18,7 @@ def commit_numbered(store: Store, number: int) -> Commit:
 
 
 def head_commit(store: Store) -> Commit | None:
-    """Return HEAD's commit, None in a workspace without one."""
+    """Return HEAD's commit, or None in a workspace without commits."""
     head = head_row(store)
     if head is None:
         return None

@@ -1,6 +1,7 @@
-"""Which commits a later one took back: it removed what they made, made again what they removed, or restored the scene from before.
+"""A search for commits whose effect a later commit cancelled. The later commit removed created data, created removed
+data, or restored the previous scene.
 
-Only commits on HEAD's line count, and only those of other requests: what a plan takes back itself is part of the plan.
+Only commits on HEAD's line count, and only commits of other requests: cancelling an own step is part of a plan.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _LATER = """
 SELECT number, line, generation, hash_after, receipt -> '$.changes' FROM commits
 WHERE number > ? AND request_id <> ? AND kind = 'operation' ORDER BY number
 """
-# What takes a change back.
+# The kind of change that cancels a kind of change.
 _OPPOSITE = {"created": "removed", "changed": "removed", "removed": "created"}
 _Change = tuple[str, str, str]
 
@@ -25,11 +26,11 @@ _Change = tuple[str, str, str]
 def superseded_by(
     store: Store, ancestry: Ancestry, request_id: str, commits: Sequence[MatchedCommit]
 ) -> dict[int, int]:
-    """For each of these commits of one request that was taken back, the first that did it."""
+    """Return, for each of these commits of one request that a later commit cancelled, the first commit that did it."""
     awaited: defaultdict[_Change, list[int]] = defaultdict(list)
     hashes: defaultdict[str, list[int]] = defaultdict(list)
     for commit in commits:
-        for change in _undoing(commit.receipt.get("changes", ())):
+        for change in _cancelling_changes(commit.receipt.get("changes", ())):
             awaited[change].append(commit.number)
         if commit.receipt["scene_hash_before"] != commit.receipt["scene_hash_after"]:
             hashes[commit.receipt["scene_hash_before"]].append(commit.number)
@@ -51,16 +52,19 @@ def superseded_by(
     return taken_back
 
 
-def _undoing(changes: Sequence[Mapping[str, Any]]) -> Iterator[_Change]:
-    """The changes that would take these back. Of a commit that made or removed something, what else it changed does not count."""
-    listed = [(one["kind"], one["name"], one["change"]) for one in changes]
-    decisive = [one for one in listed if one[2] != "changed"] or listed
+def _cancelling_changes(changes: Sequence[Mapping[str, Any]]) -> Iterator[_Change]:
+    """Yield the changes that would cancel these.
+
+    If the commit created or removed anything, its other changes do not count.
+    """
+    described = [(change["kind"], change["name"], change["change"]) for change in changes]
+    decisive = [change for change in described if change[2] != "changed"] or described
     return ((kind, name, _OPPOSITE[change]) for kind, name, change in decisive if change in _OPPOSITE)
 
 
 def _net_changes(changes: Sequence[Mapping[str, Any]]) -> Iterator[_Change]:
-    """What was made or removed for good: something that takes the place of another of its name does neither."""
-    made = {(one["kind"], one["name"]) for one in changes if one["change"] == "created"}
-    gone = {(one["kind"], one["name"]) for one in changes if one["change"] == "removed"}
-    yield from ((kind, name, "created") for kind, name in made - gone)
-    yield from ((kind, name, "removed") for kind, name in gone - made)
+    """Yield the net creations and removals. A removal and a creation with the same kind and name count as neither."""
+    created = {(change["kind"], change["name"]) for change in changes if change["change"] == "created"}
+    removed = {(change["kind"], change["name"]) for change in changes if change["change"] == "removed"}
+    yield from ((kind, name, "created") for kind, name in created - removed)
+    yield from ((kind, name, "removed") for kind, name in removed - created)

@@ -1,7 +1,7 @@
-"""One transaction for many operations: commits, receipts, audit records, checkpoint rows, intents, HEAD. All of it or nothing.
+"""One atomic transaction for many operations: commits, receipts, audit records, checkpoint rows, intents and HEAD.
 
-This is the only commit point, so it is here that the promises are enforced: one commit per key and line, hashes that join, a
-checkpoint with every commit that cannot be replayed.
+This is the only commit point, so it enforces the promises of the journal: one commit per key and line, scene hashes
+that join, and a checkpoint with every commit that cannot be replayed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from blendwright.records.commits import CommitResult, Entry, NewAudit, NewCommit
 from blendwright.util import crash_points
 from blendwright.values.errors import JournalError
 
-# The number of the next commit, and whether one of the two states is there in which nothing may be committed.
+# The number of the next commit, and whether the journal is in one of the two states that forbid commits.
 _NEXT = "(SELECT coalesce(max(number), 0) + 1 FROM commits)"
 _STATE = f"SELECT {_NEXT}, {recovery.IS_QUARANTINED}, {recovery.IS_INTERRUPTED}"
 _COMMIT = f"INSERT INTO commits VALUES ({', '.join('?' * 18)})"
@@ -65,7 +65,10 @@ def insert_move(store: Store, kind: str, from_commit: int | None, to_commit: int
 
 
 class _CommitTransaction:
-    """Collects rows entry by entry, checking each against what is there and what came before it in the transaction."""
+    """A collector of rows.
+
+    It checks each entry against the journal and against the earlier entries of the transaction.
+    """
 
     def __init__(self, store: Store, ancestry: Ancestry, files: CheckpointFiles, next_number: int) -> None:
         self._store = store
@@ -75,7 +78,7 @@ class _CommitTransaction:
         self._audit = AuditAppender(store, self._now)
         self._head = head_row(store)
         self._next = next_number
-        # Where the transaction begins; a baseline has nothing below it.
+        # HEAD before the transaction; a baseline has no commit below it.
         self._start = self._head or (None, None, -1, None)
         self._line, self._generation, self._forks = self._continuation()
         self._keys: set[str] = set()
@@ -86,7 +89,7 @@ class _CommitTransaction:
         self._results: list[tuple[int | None, Mapping[str, Any] | None]] = []
 
     def _continuation(self) -> tuple[int, int, bool]:
-        """The line and generation of the next commit, and whether the line is a new one."""
+        """Return the line and generation of the next commit, and whether the line is new."""
         if self._head is None:
             return 1, 0, True
         _, line, generation, _ = self._head
@@ -140,22 +143,29 @@ class _CommitTransaction:
     def _record(
         self, new: NewCommit | NewReading, before: str, after: str, scene: Row, fields: Row, number: int | None = None
     ) -> Row:
-        """Its audit record, and its receipt with its place in the journal. Returns the columns that commits and readings share,
-        around what each says of the scene; `fields` are those that its hash covers besides."""
-        own: dict[str, Any]
-        if number is None:
-            own = {}
-        else:
-            own = {"commit": number}
-        if conflicts := (own.keys() | {"audit"}) & new.receipt.keys():
-            raise JournalError(f"a receipt must not bring {', '.join(sorted(conflicts))}: the journal adds it")
-        receipt = {**new.receipt, **own}
+        """Append the audit record and the receipt of a commit or reading, and return the columns that both tables
+        share.
+
+        `scene` has the columns about the scene, which go between the shared ones. `fields` are the other columns that
+        the hash of the row covers.
+        """
+        journal_fields: dict[str, Any] = {}
+        if number is not None:
+            journal_fields["commit"] = number
+        conflicts = (journal_fields.keys() | {"audit"}) & new.receipt.keys()
+        if conflicts:
+            raise JournalError(f"a receipt must not contain {', '.join(sorted(conflicts))}: the journal adds it")
+        receipt = {**new.receipt, **journal_fields}
         args, text = as_json("the arguments", new.args), as_json("the receipt", receipt)
-        # As `entry_hash` and `without_record` have it; written out, since every operation comes by.
+
+        # The same computation as `entry_hash` and `without_record`, inlined because every operation runs it.
         hashed = hashlib.sha256(orjson.dumps(fields) + f"\n{args}\n{text}".encode()).hexdigest()
         audit = self._audit.append(new, "succeeded", before, after, hashed)
         ending = f'"audit":{{"hash":"{audit.hash}","sequence":{audit.sequence}}}}}'
-        text = f"{text[:-1]}{',' if receipt else ''}{ending}"
+        separator = ""
+        if receipt:
+            separator = ","
+        text = f"{text[:-1]}{separator}{ending}"
         receipt["audit"] = {"sequence": audit.sequence, "hash": audit.hash}
         self._results.append((number, receipt))
         operation = (new.operation_key, new.request_id, new.operation_id, new.tool, new.tool_version)
@@ -165,7 +175,7 @@ class _CommitTransaction:
 
     def _check(self, new: NewCommit) -> None:
         if (new.kind == "baseline") != (self._head is None):
-            raise JournalError("the first commit of a workspace, and no other, is its baseline")
+            raise JournalError("the first commit of a workspace must be its baseline, and only that commit")
         if self._head is None:
             expected = new.hash_after
         else:
@@ -176,7 +186,7 @@ class _CommitTransaction:
                 details={"expected": expected, "found": new.hash_before},
             )
         if (new.kind == "operation") != (new.operation_key is not None):
-            raise JournalError(f"{new.operation_id}: an operation, and nothing else, has an operation key")
+            raise JournalError(f"{new.operation_id}: only an operation must have an operation key")
         if new.operation_key is not None:
             self._check_key(new.operation_key, new.operation_id)
         if new.checkpoint is not None:
@@ -187,22 +197,24 @@ class _CommitTransaction:
     def _check_key(self, key: str, operation_id: str) -> None:
         done_before = key in self._keys
         if not done_before and self._start[0] is not None:
-            same = list(self._store.rows("SELECT line, generation FROM commits WHERE operation_key = ?", (key,)))
-            if same:
+            same_key = list(self._store.rows("SELECT line, generation FROM commits WHERE operation_key = ?", (key,)))
+            if same_key:
                 ancestors = self._ancestry.of(self._start[0])
             else:
                 ancestors = None
-            done_before = ancestors is not None and any(ancestors.holds(line, generation) for line, generation in same)
+            done_before = ancestors is not None and any(
+                ancestors.holds(line, generation) for line, generation in same_key
+            )
         if done_before:
             raise JournalError(
-                f"operation {operation_id} is committed already on this line", details={"operation_key": key}
+                f"operation {operation_id} is already committed on this line", details={"operation_key": key}
             )
         self._keys.add(key)
 
     def _check_checkpoint(self, new: NewCommit, staged: StagedCheckpoint) -> None:
         if staged.scene_hash != new.hash_after:
             raise JournalError(
-                f"the checkpoint of {new.operation_id} is of another scene",
+                f"the checkpoint of {new.operation_id} has another scene",
                 details={"expected": new.hash_after, "found": staged.scene_hash},
             )
         self._files.require(staged)
@@ -240,7 +252,7 @@ class _CommitTransaction:
         return CommitResult(numbers, receipts, head, self._audit.head, self._audit.records)
 
     def advance(self) -> None:
-        """After the transaction: what is remembered of HEAD's ancestors moves along."""
+        """Update the cached ancestors of HEAD. Call it after the transaction."""
         if self._commits and self._head is not None:
             number, line, generation, _ = self._head
             first = self._commits[0][-1]

@@ -1,7 +1,8 @@
-"""Who descends from whom, answered without walking commits.
+"""A lookup of ancestors that does not walk commits.
 
-Commits lie on lines; a line forks off another at a generation. All ancestors of a commit are, line by line, the commits up to some
-generation. Following the forks once gives that table, and each further question is one look into it.
+Commits lie on lines, and a line forks off another one at a generation. The ancestors of a commit are therefore, for
+each line, the commits up to some generation. Following the forks once gives this table, and each further question is
+one look into it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from blendwright.journal.store import TAMPERED, Row, Store
 from blendwright.records.commits import Commit
 from blendwright.values.errors import JournalError
 
-# In one statement: a statement for each line takes ten times as long.
+# One statement for all lines: one statement per line takes ten times as long.
 _LINES_BEHIND = """
 WITH RECURSIVE behind (id, parent_line, fork_generation) AS (
     SELECT id, parent_line, fork_generation FROM lines WHERE id = ?
@@ -31,33 +32,39 @@ NO_END = 2**63 - 1
 
 @dataclass(slots=True)
 class Ancestors:
-    """A commit and all before it: of each line the generations from `lows` to `tops`, oldest first. There is one more for every plan that
-    was taken back, so they are held as plain numbers. `adopted_at` is the generation of the latest adopted file among them, -1
-    without one."""
+    """A commit and all its ancestors. `lows` and `tops` have the first and last generation of each line, oldest
+    first.
+
+    Every rolled-back plan adds a line, so the table uses plain numbers. `adopted_at` is the generation of the latest
+    adopted file among the ancestors, or -1.
+    """
 
     number: int
     lines: array[int]
-    """In order: a line is numbered when it forks off, and so later than the one that it forks off from."""
+    """Ascending, because a line gets its number when it forks off, later than its parent line."""
     lows: array[int]
     tops: array[int]
     adopted_at: int = -1
 
     def holds(self, line: int, generation: int) -> bool:
-        at = bisect_left(self.lines, line)
-        return at < len(self.lines) and self.lines[at] == line and generation <= self.tops[at]
+        index = bisect_left(self.lines, line)
+        return index < len(self.lines) and self.lines[index] == line and generation <= self.tops[index]
 
     def between(self, low: int, top: int) -> list[tuple[int, int, int]]:
-        """Line, first and last generation of what lies between two generations, newest first; lines outside are not looked at."""
-        found: list[tuple[int, int, int]] = []
-        for at in reversed(range(len(self.lines))):
-            if self.tops[at] < low:
+        """Return line, first and last generation of the ancestors between two generations, newest first.
+
+        The loop skips lines outside these generations.
+        """
+        ranges: list[tuple[int, int, int]] = []
+        for index in reversed(range(len(self.lines))):
+            if self.tops[index] < low:
                 break
-            if self.lows[at] <= top:
-                found.append((self.lines[at], max(self.lows[at], low), min(self.tops[at], top)))
-        return found
+            if self.lows[index] <= top:
+                ranges.append((self.lines[index], max(self.lows[index], low), min(self.tops[index], top)))
+        return ranges
 
     def rewind(self, number: int, top: int) -> None:
-        """Let it be those of the ancestor `number` of generation `top`."""
+        """Change the table to the ancestors of `number`, which is an ancestor of generation `top`."""
         while self.lows[-1] > top:
             for numbers in (self.lines, self.lows, self.tops):
                 numbers.pop()
@@ -65,7 +72,7 @@ class Ancestors:
         self.number = number
 
     def advance(self, number: int, line: int, first: int, last: int, adopted_at: int) -> None:
-        """Let it be those of a descendant, whose new generations `first` to `last` lie on one line."""
+        """Change the table to the ancestors of a descendant, whose new generations `first` to `last` lie on one line."""
         if self.lines and self.lines[-1] == line:
             self.tops[-1] = last
         else:
@@ -77,7 +84,10 @@ class Ancestors:
 
 
 class Ancestry:
-    """Looks ancestors up; remembers those of one commit, which is HEAD nearly always. Commits never change, so it never errs."""
+    """A lookup of ancestors with a cache for one commit, which is nearly always HEAD.
+
+    Commits never change, so the cache stays valid.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -91,7 +101,10 @@ class Ancestry:
         return self._latest
 
     def _rewound(self, latest: Ancestors, number: int) -> bool:
-        """Whether the remembered ones are now those of a commit that is among them, as after a rollback."""
+        """Try to change the cached ancestors to those of a commit among them, as after a rollback.
+
+        Return whether that worked.
+        """
         line, top = position_of(self._store, number)
         if not latest.holds(line, top) or latest.adopted_at > top:
             return False
@@ -99,21 +112,21 @@ class Ancestry:
         return True
 
     def advanced(self, start: int | None, number: int, line: int, first: int, last: int, *, adopted_at: int) -> None:
-        """Commits were added on top of `start`: carry the remembered ancestors along."""
+        """Update the cached ancestors after new commits on top of `start`."""
         if self._latest is not None and self._latest.number == start:
             self._latest.advance(number, line, first, last, adopted_at)
 
     def common(self, one: int, other: int) -> int:
-        """The nearest commit that is an ancestor of both, or is one of them."""
+        """Return the nearest common ancestor of two commits, which can be one of the two."""
         ours, theirs = self._read(one), self._read(other)
-        shared = [
-            (min(top, theirs.tops[at]), line)
-            for line, top in zip(ours.lines, ours.tops, strict=True)
-            if (at := bisect_left(theirs.lines, line)) < len(theirs.lines) and theirs.lines[at] == line
-        ]
+        shared: list[tuple[int, int]] = []
+        for line, top in zip(ours.lines, ours.tops, strict=True):
+            index = bisect_left(theirs.lines, line)
+            if index < len(theirs.lines) and theirs.lines[index] == line:
+                shared.append((min(top, theirs.tops[index]), line))
         if not shared:
             raise JournalError(
-                f"commits {one} and {other} have no common ancestor in journal.db: somebody has edited it",
+                f"commits {one} and {other} have no common ancestor in journal.db: the file was edited",
                 cure=TAMPERED,
             )
         generation, line = max(shared)
@@ -123,8 +136,8 @@ class Ancestry:
     def _read(self, number: int) -> Ancestors:
         line, top = position_of(self._store, number)
         lines, lows, tops = array("q"), array("q"), array("q")
-        for each, fork in self._store.rows(_LINES_BEHIND, (line,)):
-            lines.append(each)
+        for ancestor_line, fork in self._store.rows(_LINES_BEHIND, (line,)):
+            lines.append(ancestor_line)
             lows.append(fork + 1)
             tops.append(top)
             top = fork
@@ -137,7 +150,7 @@ class Ancestry:
 
 
 def position_of(store: Store, number: int) -> Row:
-    """The line and generation of a commit."""
+    """Return the line and generation of a commit. Raise JournalError when it does not exist."""
     position = store.row("SELECT line, generation FROM commits WHERE number = ?", (number,))
     if position is None:
         raise JournalError(f"there is no commit {number}")
@@ -145,7 +158,7 @@ def position_of(store: Store, number: int) -> Row:
 
 
 def head_row(store: Store) -> Row | None:
-    """HEAD as (number, line, generation, hash_after)."""
+    """Return HEAD as (number, line, generation, hash_after), or None in a workspace without commits."""
     return store.row(
         "SELECT number, line, generation, hash_after FROM commits"
         " WHERE number = (SELECT to_commit FROM head_moves ORDER BY id DESC LIMIT 1)"
@@ -155,12 +168,15 @@ def head_row(store: Store) -> Row | None:
 def commits_among(
     store: Store, ancestors: Ancestors, *, above: int = -1, below: int | None = None, newest_first: bool = False
 ) -> Iterator[Commit]:
-    """The commits among the ancestors whose generation lies between two others, oldest first unless it is said otherwise."""
-    if newest_first:
-        order = "DESC"
-    else:
+    """Yield the ancestors with generations after `above` and before `below`, oldest first unless `newest_first`."""
+    top = NO_END
+    if below is not None:
+        top = below - 1
+    parts = ancestors.between(above + 1, top)
+    order = "DESC"
+    if not newest_first:
+        parts.reverse()
         order = "ASC"
     sql = f"SELECT {rows.COMMIT} FROM commits WHERE line = ? AND generation BETWEEN ? AND ? ORDER BY generation {order}"
-    parts = ancestors.between(above + 1, NO_END if below is None else below - 1)
-    for part in parts if newest_first else reversed(parts):
+    for part in parts:
         yield from map(rows.commit_of, store.rows(sql, part))

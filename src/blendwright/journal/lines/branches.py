@@ -1,7 +1,7 @@
-"""Branches: named heads, in an append-only log of what became of each.
+"""Branches: named heads, stored as an append-only log of events.
 
-The branch that HEAD is on is where HEAD is: commits, undo, redo and rollbacks take it along, and nothing is written for that. Any other
-one stays where its last row says. HEAD is on no branch, detached, where the last that it was on was left.
+The branch that HEAD is on follows HEAD through commits, undo, redo and rollbacks without further rows. Every other
+branch is at the commit of its last row. HEAD is detached after it left its last branch without entering another one.
 """
 
 from __future__ import annotations
@@ -24,30 +24,35 @@ _INSERT = "INSERT INTO branch_moves (branch, kind, number, fence, timestamp) VAL
 
 
 def listed(store: Store) -> tuple[Branch, ...]:
-    """By name."""
+    """Return the branches in the order of their names."""
     head = head_row(store)
-    if head is None:
-        at = None
-    else:
-        at = head[0]
-    return tuple(
-        Branch(name, at if kind == "entered" else number, kind == "entered")
-        for name, kind, number in store.rows(_LATEST)
-    )
+    head_number = None
+    if head is not None:
+        head_number = head[0]
+    found: list[Branch] = []
+    for name, kind, number in store.rows(_LATEST):
+        if kind == "entered":
+            found.append(Branch(name, head_number, True))
+        else:
+            found.append(Branch(name, number, False))
+    return tuple(found)
 
 
 def current(store: Store) -> str | None:
-    """The branch that HEAD is on; None where it is detached."""
+    """Return the branch that HEAD is on, or None when HEAD is detached."""
     return next((branch.name for branch in listed(store) if branch.current), None)
 
 
 def switch(store: Store, to: SwitchTo, origin: int, target: int) -> None:
-    """In the transaction of a move of HEAD from one commit to another: from the branch that it is on to another one, or to none."""
-    left = current(store)
-    if left is not None and left != to.branch:
-        _write(store, left, "left", origin)
+    """Move HEAD from its branch to another one, or to none.
+
+    Call it in the transaction that moves HEAD from `origin` to `target`.
+    """
+    previous_branch = current(store)
+    if previous_branch is not None and previous_branch != to.branch:
+        _write(store, previous_branch, "left", origin)
     crash_points.reach("head.branch_left")
-    if to.branch is None or left == to.branch:
+    if to.branch is None or previous_branch == to.branch:
         return
     if to.create:
         _create(store, to.branch, target)
@@ -60,9 +65,9 @@ def switch(store: Store, to: SwitchTo, origin: int, target: int) -> None:
 def _create(store: Store, name: str, commit: int) -> None:
     latest = store.row(_LATEST_OF, (name,))
     if latest is not None and latest[0] != "deleted":
-        raise JournalError(f"there is a branch {name} already")
+        raise JournalError(f"a branch {name} exists already")
     if store.row("SELECT 1 FROM tags WHERE name = ?", (name,)) is not None:
-        raise JournalError(f"there is a tag {name}, which a branch of that name would hide")
+        raise JournalError(f"a tag {name} exists, which a branch of that name would hide")
     _write(store, name, "created", commit)
 
 
@@ -78,18 +83,18 @@ def _write(store: Store, name: str, kind: BranchMoveKind, number: int | None) ->
 
 
 class BranchReader:
-    """Reads branches, tags and merges."""
+    """A reader of branches, tags and merges."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def listed(self) -> tuple[Branch, ...]:
-        """Return the branches by name. HEAD is on the one that is current, or on none."""
+        """Return the branches in the order of their names. HEAD is on the current one, or on none."""
         with self._store.snapshot():
             return listed(self._store)
 
     def current(self) -> str | None:
-        """Return the branch that HEAD is on; None where HEAD is detached."""
+        """Return the branch that HEAD is on, or None when HEAD is detached."""
         with self._store.snapshot():
             return current(self._store)
 
@@ -99,24 +104,25 @@ class BranchReader:
             return dict(self._store.rows("SELECT name, number FROM tags ORDER BY name"))
 
     def merges(self) -> Mapping[str, Merge]:
-        """Return the merges by request, including those of which nothing was kept in the end."""
+        """Return the merges by request id, including merges without any remaining commit."""
         with self._store.snapshot():
             return {row[0]: Merge(*row) for row in self._store.rows(_MERGES)}
 
 
 class BranchWriter(BranchReader):
-    """Creates and deletes branches and tags, and records merges."""
+    """A reader and writer of branches, tags and merges."""
 
     def create(self, name: str, commit: int) -> None:
-        """Begin a branch at a commit; HEAD stays on its own. Raises JournalError where a branch or tag has that name."""
+        """Create a branch at a commit without moving HEAD. Raise JournalError when a branch or tag has that name."""
         with self._store.transaction("branch"):
             position_of(self._store, commit)
             _create(self._store, name, commit)
 
     def delete(self, name: str) -> None:
-        """Give up a branch. Its commits stay until `collect_garbage` is asked to drop them.
+        """Delete a branch. Its commits stay until `collect_garbage` drops other lines.
 
-        Raises JournalError where there is none, or HEAD is on it."""
+        Raise JournalError when the branch does not exist or HEAD is on it.
+        """
         with self._store.transaction("branch"):
             kind, number = _require(self._store, name)
             if kind == "entered":
@@ -124,22 +130,22 @@ class BranchWriter(BranchReader):
             _write(self._store, name, "deleted", number)
 
     def set_tag(self, name: str, commit: int) -> None:
-        """Name a commit, and move a tag that exists. Raises JournalError where a branch has that name."""
+        """Create a tag for a commit, or move an existing tag. Raise JournalError when a branch has that name."""
         sql = "INSERT INTO tags VALUES (?, ?) ON CONFLICT DO UPDATE SET number = excluded.number"
         with self._store.transaction("tag"):
             position_of(self._store, commit)
             if any(branch.name == name for branch in listed(self._store)):
-                raise JournalError(f"there is a branch {name}, which a tag of that name would hide")
+                raise JournalError(f"a branch {name} exists, which a tag of that name would hide")
             self._store.change(sql, (name, commit))
 
     def delete_tag(self, name: str) -> None:
-        """Raises JournalError where there is no such tag."""
+        """Delete a tag. Raise JournalError when it does not exist."""
         with self._store.transaction("tag"):
             if self._store.change("DELETE FROM tags WHERE name = ?", (name,)) != 1:
                 raise JournalError(f"there is no tag {name}")
 
     def record_merge(self, merge: Merge) -> None:
-        """Record which lines a request joins. Call it before the first commit of the merge."""
+        """Record the lines that a request merges. Call it before the first commit of the merge."""
         values = (merge.request_id, merge.source, merge.base, merge.ours, merge.theirs, self._store.fence, utc_now())
         with self._store.transaction("merge"):
             self._store.change("INSERT INTO merges VALUES (?, ?, ?, ?, ?, ?, ?)", values)

@@ -1,7 +1,4 @@
-"""How HEAD moves without a commit: checkout, undo, redo, rollback.
-
-Commits stay where they are, so no move loses anything.
-"""
+"""Moves of HEAD without a commit: checkout, undo, redo and rollback. Commits stay, so no move loses anything."""
 
 from __future__ import annotations
 
@@ -27,15 +24,19 @@ def move(
     to: int,
     switch: SwitchTo | None = None,
 ) -> HeadMove | None:
-    """The branch that HEAD is on goes along, unless it is to `switch`; None where that is all, since HEAD is at that commit already."""
+    """Move HEAD and its branch to a commit, or HEAD to the branch `switch`, and return the move.
+
+    Return None if HEAD is at that commit already and only the branch changes. Raise JournalError when the commit is
+    not a valid target.
+    """
     with store.transaction("head"):
         if recovery.open_boundary(store) is not None:
-            raise JournalError("HEAD cannot be moved while a plan that is kept whole or not at all is under way")
+            raise JournalError("HEAD cannot move while an all-or-nothing plan is running")
         head = _require_head(store)
         target = position_of(store, to)
         before = ancestry.of(head[0])
         if kind == "undo" and (to == head[0] or not (before.holds(*target) or _left_behind(store, before, to))):
-            raise JournalError(f"commit {to} does not lie before HEAD (commit {head[0]})")
+            raise JournalError(f"commit {to} is not before HEAD (commit {head[0]})")
         if kind == "redo" and to not in redo_targets(store):
             raise JournalError(f"commit {to} was not undone, so there is nothing to redo")
         now = utc_now()
@@ -48,20 +49,25 @@ def move(
 
 
 def _left_behind(store: Store, before: Ancestors, number: int) -> bool:
-    """Whether HEAD went back from a commit to one of these: what was done since took its place."""
+    """Return whether a checkout led from this commit back to one of the ancestors `before`.
+
+    A later plan then replaced the commit.
+    """
     sql = "SELECT to_commit FROM head_moves WHERE kind = 'checkout' AND from_commit = ?"
     return any(before.holds(*position_of(store, to)) for (to,) in store.rows(sql, (number,)))
 
 
 def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[NewAudit]) -> CommitResult:
-    """HEAD back to the base, a record for what failed and for each commit that is taken back: one transaction."""
+    """Move HEAD back to the base in one transaction, with a record for each failed operation and each rolled-back
+    commit.
+    """
     with store.transaction("rollback"):
         base = recovery.end_boundary(store, boundary, "rolled_back").base
         head = _require_head(store)
         ancestors = ancestry.of(head[0])
         line, generation = position_of(store, base)
         if not ancestors.holds(line, generation):
-            raise JournalError(f"commit {base}, where the plan began, does not lie before HEAD (commit {head[0]})")
+            raise JournalError(f"commit {base}, where the plan began, is not before HEAD (commit {head[0]})")
         now = utc_now()
         audit = AuditAppender(store, now)
         for new in failed:
@@ -73,7 +79,7 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
             undone.append(commit.number)
             text = store.one("SELECT record FROM audit WHERE sequence = ?", (commit.audit_sequence,))[0]
             fields = object_in("an audit record", text)
-            # What it did is gone: the scene is again the one from before it.
+            # The rollback removes the effect of the commit: the scene is again the one before it.
             fields |= {"timestamp": now, "status": "rolled_back", "scene_hash_after": commit.hash_before}
             fields |= {"plan_us": None, "execute_us": None, "verify_us": None}
             fields.pop(ENTRY_HASH, None)  # the commit belongs to its own record
@@ -84,11 +90,13 @@ def roll_back(store: Store, ancestry: Ancestry, boundary: int, failed: Sequence[
         _mark_rolled_back(store, undone, id)
         crash_points.reach("rollback.head_moved")
     count = len(failed) + len(undone)
-    return CommitResult((*(None for _ in failed), *undone), (None,) * count, base, audit.head, audit.records)
+    return CommitResult((*([None] * len(failed)), *undone), (None,) * count, base, audit.head, audit.records)
 
 
 def redo_targets(store: Store) -> list[int]:
-    """Where each `redo` in turn would lead: back over the undos that nothing but redos has followed, the last one first."""
+    """Return the commits that successive redos lead to: the sources of the undos that only redos have followed,
+    latest first.
+    """
     targets: list[int] = []
     redone = 0
     for kind, origin in store.rows("SELECT kind, from_commit FROM head_moves ORDER BY id DESC"):
@@ -109,7 +117,7 @@ def moves(store: Store, limit: int) -> tuple[HeadMove, ...]:
 
 
 def _mark_rolled_back(store: Store, commits: Sequence[int], move: int) -> None:
-    """These do not count as done any more: they may run again."""
+    """Mark commits as rolled back, so that their operations may run again."""
     store.change_many("INSERT INTO rolled_back VALUES (?, ?)", [(number, move) for number in commits])
 
 

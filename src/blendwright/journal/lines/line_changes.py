@@ -1,4 +1,4 @@
-"""What the commits of a line did to datablocks, read from their receipts without the rest of them."""
+"""The changes of datablocks by the commits of a line, read from the receipts without their other fields."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ FROM commits WHERE line = ? AND generation BETWEEN ? AND ? ORDER BY generation
 
 
 def read(store: Store, ancestors: Ancestors, above: int = -1) -> Iterator[CommitChanges]:
-    """Oldest first, those of a higher generation than `above`."""
+    """Yield the changes of each commit with a higher generation than `above`, oldest first."""
     for part in reversed(ancestors.between(above + 1, NO_END)):
         yield from map(_changes_of, store.rows(_CHANGES, part))
 
 
 def _changes_of(row: Row) -> CommitChanges:
-    number, kind, tool, version, args, request, operation, replayable, changed, listed, handles = row
-    found = [_change(one) for one in from_json(f"the receipt of commit {number}", listed or "[]")]
-    complete = kind == "operation" and bool(found or not changed)
-    if len(found) >= MOST_CHANGES:
-        left: list[dict[str, str]] = from_json(f"the receipt of commit {number}", handles or "[]")
-        known = {(one.kind, one.name) for one in found}
-        found += [Change(h["kind"], h["name"], "changed") for h in left if (h["kind"], h["name"]) not in known]
+    number, kind, tool, version, args, request, operation, replayable, scene_changed, changes_text, handles_text = row
+    changes = [_change(entry) for entry in from_json(f"the receipt of commit {number}", changes_text or "[]")]
+    complete = kind == "operation" and bool(changes or not scene_changed)
+    if len(changes) >= MOST_CHANGES:
+        handles: list[dict[str, str]] = from_json(f"the receipt of commit {number}", handles_text or "[]")
+        known_names = {(change.kind, change.name) for change in changes}
+        for handle in handles:
+            if (handle["kind"], handle["name"]) not in known_names:
+                changes.append(Change(handle["kind"], handle["name"], "changed"))
         complete = False
     return CommitChanges(
         number,
@@ -40,14 +42,14 @@ def _changes_of(row: Row) -> CommitChanges:
         request,
         operation,
         bool(replayable),
-        tuple(found),
+        tuple(changes),
         complete,
     )
 
 
-def _change(one: Any) -> Change:
-    """Receipts of calls name the parts; those of edits in a window list them."""
-    if isinstance(one, dict):
-        return Change(one["kind"], one["name"], one["change"])
-    kind, *names, change = one
+def _change(entry: Any) -> Change:
+    """Return one change of a receipt. Receipts of calls have objects; receipts of edits in a window have lists."""
+    if isinstance(entry, dict):
+        return Change(entry["kind"], entry["name"], entry["change"])
+    kind, *names, change = entry
     return Change(kind, " / ".join(names), change)

@@ -1,1 +1,1 @@
-"""Which names exist: in the journal, in the scene, and which a plan leaves unresolved."""
+"""Names in the journal and in the scene, and names that a plan leaves unresolved."""

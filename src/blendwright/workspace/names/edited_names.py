@@ -1,4 +1,4 @@
-"""The names that a person has just changed by hand in the open window. The author of the plan did not know of the edit."""
+"""Names that a person has just changed in the open window, unknown to the author of the plan."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from blendwright.values.faults import Fault
 from blendwright.workspace.names.port import Name, NameProblem
 
-CURE = "Look at the scene as it is now, and send the plan again; it then runs on what the person made."
+CURE = "Look at the current scene, and send the plan again. It then runs on the edited scene."
 
 
 class EditedNames:
-    """A name source: datablocks that the person changed since the last plan have a problem.
+    """A name source that reports a problem for datablocks that the person changed since the last plan.
 
-    The edit is in the journal by then, so the same plan is not refused a second time."""
+    By then the journal contains the edit, so a second attempt with the same plan runs.
+    """
 
     def __init__(self, edited: frozenset[Name]) -> None:
         self._edited = edited

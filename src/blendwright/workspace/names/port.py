@@ -1,6 +1,7 @@
-"""The port that answers "does this name exist?", and the findings for the names of a plan that do not.
+"""The port that answers "does this name exist?", and the findings about missing names in a plan.
 
-Three sources answer it: the journal (without Blender), the Blender that holds the scene, and the window that a person edits.
+Three sources implement it: the journal (without Blender), the Blender that holds the scene, and the window that a
+person edits.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Name = tuple[str, str]
 
 
 class NameProblem(NamedTuple):
-    """Why a plan cannot count on a name."""
+    """The reason why a plan cannot rely on a name."""
 
     fault: Fault
     message: str
@@ -25,10 +26,13 @@ class NameProblem(NamedTuple):
 
 
 class NameSource(Protocol):
-    """Knows the names of a scene, or some of them."""
+    """A source that knows some or all names of a scene."""
 
     def problems(self, names: Sequence[Name]) -> Mapping[Name, NameProblem]:
-        """Return the problem of each of these names that has one. A name that the source cannot judge has none."""
+        """Return the problems of these names.
+
+        A name without a problem, or outside the source's knowledge, is missing in the result.
+        """
         ...
 
 

@@ -1,4 +1,4 @@
-"""The names in the scene that is open, looked up in its Blender before a plan runs."""
+"""The names in the open scene, looked up in its Blender before a plan runs."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from blendwright.values.findings import Finding
 from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.workspace.names.port import Name, NameProblem
 
+# The time limit of one query.
 SECONDS = 10.0
+# The number of names in one query.
 PAGE = 100
 COLLECTIONS = Kind.COLLECTION.blocks
-# What can be expected of a scene, by kind.
+# The word of `scene.expect` for each kind of datablock that it can check.
 WORDS = {Kind[word.upper()].blocks: word for word in ("object", "material", "mesh", "light", "camera", "world", "image",
          "action", "node_group")}  # fmt: skip
 
 
 class SceneNames:
-    """A name source: asks the Blender that holds the scene. Where none does, no name has a problem."""
+    """A name source that asks the Blender that holds the scene. If no Blender holds it, no name has a problem."""
 
     def __init__(self, scene: SceneHost) -> None:
         self._scene = scene
@@ -32,9 +34,9 @@ class SceneNames:
     def problems(self, names: Sequence[Name]) -> Mapping[Name, NameProblem]:
         if not self._scene.ready:
             return {}
-        asked = names[: 10 * PAGE]
-        problems = dict(self._missing([name for name in asked if name[0] in WORDS]))
-        problems |= dict(self._missing_collections([name for kind, name in asked if kind == COLLECTIONS]))
+        checked = names[: 10 * PAGE]
+        problems = dict(self._missing([name for name in checked if name[0] in WORDS]))
+        problems |= dict(self._missing_collections([name for kind, name in checked if kind == COLLECTIONS]))
         return problems
 
     def _missing(self, asked: Sequence[Name]) -> Iterator[tuple[Name, NameProblem]]:
@@ -46,14 +48,14 @@ class SceneNames:
                 yield page[int(finding.pointer.split("/")[2])], _problem(finding)
 
     def _missing_collections(self, names: Iterable[str]) -> Iterator[tuple[Name, NameProblem]]:
-        """Ask one by one, with a tool that also takes the scene's own collection by its name."""
+        """Query the collections one by one, with a tool that also accepts the scene's own collection by name."""
         for name in names:
             for finding in _findings(_step(self._scene, FindObjects(), {"collection": name, "limit": 1})):
                 yield (COLLECTIONS, name), _problem(finding)
 
 
 def _problem(finding: Finding) -> NameProblem:
-    message = f"{finding.message}, and nothing in the plan makes it before"
+    message = f"{finding.message}, and no earlier operation of the plan makes it"
     return NameProblem(Fault.TARGET_NOT_FOUND, message, finding.cure)
 
 
@@ -63,5 +65,7 @@ def _step(scene: SceneHost, tool: AnyTool, args: dict[str, Any]) -> StepAnswer:
 
 
 def _findings(answer: StepAnswer) -> Iterator[Finding]:
-    found = (Finding.from_json(dict(one)) for one in answer["findings"])
-    return (finding for finding in found if finding.fault is Fault.TARGET_NOT_FOUND)
+    for entry in answer["findings"]:
+        finding = Finding.from_json(dict(entry))
+        if finding.fault is Fault.TARGET_NOT_FOUND:
+            yield finding

@@ -1,6 +1,7 @@
-"""What a plan uses and does not make, also of a plan that has findings: whoever mends those wants to know of these too, at once.
+"""Names that a plan uses but does not make. This also works for a plan with findings, so that its author learns about
+both at once.
 
-Pure: whether a scene has it is not known here.
+The module is pure: it does not know whether a scene has the names.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from blendwright.values.plan import Operation, Plan
 if TYPE_CHECKING:
     from blendwright.macros import Macro
 
-# A longer plan that has findings is not gone through a second time.
+# The number of operations above which a plan with findings is not analysed a second time.
 MOST_OPERATIONS = 20_000
 
 
 class Granted(NamedTuple):
-    """`uses` must be in the scene before the plan begins; `made` are the names that the plan makes, by kind."""
+    """Names that the scene must have before the plan begins (`uses`), and names that the plan makes, by kind
+    (`made`).
+    """
 
     uses: tuple[Use, ...]
     made: Mapping[str, frozenset[str]]
@@ -36,7 +39,10 @@ NOTHING = Granted((), {})
 
 
 def granted_by_valid(valid: ValidPlan, tools: Mapping[str, AnyTool]) -> Granted:
-    """Of a plan whose order its ids decide. Where it is the one that was written, as in steps, a step that fails has its own result."""
+    """Return the names that a valid plan assumes.
+
+    Return nothing for a plan whose written order decides, because its failing step reports the name.
+    """
     if valid.plan.tie_break != "id":
         return NOTHING
     implied = valid.implied or imply_order(valid.graph, tools, valid.plan.tie_break)
@@ -44,46 +50,54 @@ def granted_by_valid(valid: ValidPlan, tools: Mapping[str, AnyTool]) -> Granted:
 
 
 def granted_by_refused(plan: Plan, tools: Mapping[str, AnyTool], macros: Mapping[str, Macro]) -> Granted:
-    """As far as its operations are sound. What the others name, in whatever role, they may well be meant to make."""
+    """Return the names that a refused plan assumes, judged by its sound operations.
+
+    Names in the other operations are excluded, because these operations may be meant to make them.
+    """
     if plan.tie_break != "id" or len(plan.operations) > MOST_OPERATIONS:
         return NOTHING
     unknown = {operation.tool for operation in plan.operations} - tools.keys() - macros.keys()
     names = {name: own_name(name, (*tools, *macros)) for name in unknown}
-    own = tuple(replace(one, tool=names.get(one.tool, one.tool)) for one in plan.operations)
-    expanded = replace(plan, operations=own)
-    if any(one.tool in macros for one in own):
+    renamed = tuple(replace(operation, tool=names.get(operation.tool, operation.tool)) for operation in plan.operations)
+    expanded = replace(plan, operations=renamed)
+    if any(operation.tool in macros for operation in renamed):
         from blendwright.plan.macro_calls import expand_macros
 
         expanded, _ = expand_macros(expanded, macros, MOST_OPERATIONS)
+
     sound: list[Operation] = []
-    said: set[str] = set()
+    unsound_strings: set[str] = set()
     for operation in expanded.operations:
         tool = tools.get(operation.tool)
-        if (
-            tool is None
-            or "args" in operation.unsound
-            or (checked := validate_arguments(tool, operation.args)).findings
-        ):
-            said.update(_strings(operation.args))
-        else:
-            _, former = in_own_terms(tool.args_model, operation.args)
-            sound.append(replace(operation, args=checked.canonical, model=checked.model, former_names=former))
+        if tool is None or "args" in operation.unsound:
+            unsound_strings.update(_strings(operation.args))
+            continue
+        checked = validate_arguments(tool, operation.args)
+        if checked.findings:
+            unsound_strings.update(_strings(operation.args))
+            continue
+        _, former = in_own_terms(tool.args_model, operation.args)
+        sound.append(replace(operation, args=checked.canonical, model=checked.model, former_names=former))
+
     graph = read_graph(sound)
     if len(run_order(graph, plan.tie_break)) < len(sound):
-        graph = read_graph([replace(one, depends_on=()) for one in sound])  # a cycle has a finding of its own
+        # The plan has a cycle, which has a finding of its own.
+        graph = read_graph([replace(operation, depends_on=()) for operation in sound])
     implied = imply_order(graph, tools, plan.tie_break)
-    uses = tuple(use for use in implied.taken_for_granted if use.mention.name not in said)
+    uses = tuple(use for use in implied.taken_for_granted if use.mention.name not in unsound_strings)
     return Granted(uses, _made(sound, tools))
 
 
 def _made(operations: Sequence[Operation], tools: Mapping[str, AnyTool]) -> dict[str, frozenset[str]]:
-    made: dict[str, set[str]] = {}
+    names_by_kind: dict[str, set[str]] = {}
     for operation in operations:
         tool = tools.get(operation.tool)
-        for mention in () if tool is None or operation.model is None else tool.mentions_for(operation.model):
+        if tool is None or operation.model is None:
+            continue
+        for mention in tool.mentions_for(operation.model):
             if mention.role in (Role.MAKES, Role.ENSURES):
-                made.setdefault(mention.kind, set()).add(mention.name)
-    return {kind: frozenset(names) for kind, names in made.items()}
+                names_by_kind.setdefault(mention.kind, set()).add(mention.name)
+    return {kind: frozenset(names) for kind, names in names_by_kind.items()}
 
 
 def _strings(value: Any) -> Iterator[str]:

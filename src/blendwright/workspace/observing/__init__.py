@@ -1,1 +1,4 @@
-"""Who watches the engine: the log, the metrics, and OpenTelemetry where it is configured. Observers of `values.events`."""
+"""Observers of the engine: the log, the metrics, and OpenTelemetry if it is configured.
+
+They receive `values.events`.
+"""

@@ -1,6 +1,7 @@
-"""Counts what happens, cheaply: plain numbers that are turned into metrics only when somebody asks for them.
+"""Counters of events. They are plain numbers; metrics are made from them on request.
 
-What logs, metrics and traces say alike is here too: the names of ids and fields, which statuses are successes, and what an event counts.
+The module also has what logs, metrics and traces share: names of ids and fields, the successful statuses, and the
+counts of an event.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from blendwright.values import events
 
 SUCCESSES = frozenset({"succeeded", "skipped_idempotent"})
 PHASES = (("plan", "plan_us"), ("execute", "execute_us"), ("verify", "verify_us"))
-# The fields of an audit record that name an operation and its outcome, under the names that they have outside the journal.
+# The fields of an audit record that identify an operation and its outcome, by their names outside the journal.
 RECORD_FIELDS = {
     "gemini_request_id": "request_id",
     "operation_id": "operation_id",
@@ -31,21 +32,21 @@ RECORD_FIELDS = {
 }
 COUNTS = {
     "commits": "Commits to the journal.",
-    "rollbacks": "Plans that were taken back as a whole.",
+    "rollbacks": "Plans that were rolled back.",
     "quarantines": "Times that journal and scene disagreed.",
 }
-# Only a process that is alive knows these.
+# Counts that only a running process knows.
 LIVE_COUNTS = {
-    "recoveries": "Openings after which something had to be put in order.",
+    "recoveries": "Openings that repaired the workspace.",
     "worker_restarts": "Scenes rebuilt in another worker.",
-    "workers_lost": "Workers that died, or were ended because of a call.",
+    "workers_lost": "Workers that died or were ended because of a call.",
     "checkpoints": "Scenes saved.",
     "checkpoint_bytes": "Bytes of saved scenes.",
 }
 
 
 def counts_of(event: events.Event) -> Mapping[str, int]:
-    """What an event adds to COUNTS and LIVE_COUNTS."""
+    """Return the increments of COUNTS and LIVE_COUNTS for an event."""
     match event:
         case events.Committed():
             return {"commits": len(event.commits) - event.commits.count(None)}
@@ -73,7 +74,7 @@ def named_ids(ids: events.CallIds) -> dict[str, str | None]:
     }
 
 
-# Seconds. A simple operation takes a tenth of a millisecond, a render minutes.
+# Upper bounds of histogram buckets, in seconds. A simple operation takes a tenth of a millisecond, a render takes minutes.
 OPERATION_BOUNDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 RUN_BOUNDS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 PAGE = 5000
@@ -82,7 +83,7 @@ Record = Mapping[str, Any]
 
 
 class Durations:
-    """A histogram, with the last record that fell into each bucket as its example."""
+    """A histogram of durations. Each bucket keeps its latest record as an example."""
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self.bounds = bounds
@@ -99,7 +100,7 @@ class Durations:
 
 
 class EventCounters:
-    """An observer that counts. One for each open workspace, or one for what a journal holds."""
+    """An observer that counts events, for one open workspace or for the content of one journal."""
 
     def __init__(self) -> None:
         self.operations: Counter[tuple[str, str]] = Counter()
@@ -137,7 +138,7 @@ class EventCounters:
                 pass
 
     def add(self, record: Record) -> None:
-        """One audit record."""
+        """Count one audit record."""
         tool, code = record["tool_name"], record["error_code"]
         key = tool, record["status"]
         self.operations[key] += 1
@@ -146,12 +147,12 @@ class EventCounters:
             self.failures[tool, code] += 1
         if record["plan_us"] is None:
             return
-        whole = 0
+        total_us = 0
         for phase, field in PHASES:
-            spent = record[field] or 0
-            self.phases[phase] += spent
-            whole += spent
-        self.durations[tool].add(whole / 1e6, record)
+            phase_us = record[field] or 0
+            self.phases[phase] += phase_us
+            total_us += phase_us
+        self.durations[tool].add(total_us / 1e6, record)
 
     def _ended(self, event: events.RunEnded) -> None:
         report = event.report
@@ -163,12 +164,15 @@ class EventCounters:
 
 
 def count_journal(journal: JournalView) -> EventCounters:
-    """What the journal of a workspace can tell, whichever processes wrote it: nothing of runs and workers."""
+    """Return counters for the content of a journal, whichever processes wrote it.
+
+    They have no counts of runs and workers.
+    """
     counters = EventCounters()
     last = 0
     while page := journal.audit.records(after=last, limit=PAGE):
-        for one in page:
-            counters.add(one.record)
+        for record in page:
+            counters.add(record.record)
         last = page[-1].sequence
     stored = journal.statistics()
     counters.stored = stored

@@ -1,7 +1,8 @@
-"""Hands every event of one workspace to its observers, and decides who they are. An observer that raises is removed.
+"""Distribution of a workspace's events to its observers. The bus removes an observer that raises.
 
-OpenTelemetry is one of them as the standard OTEL_* variables configure it: exports over OTLP, or nothing at all, and then nothing of it
-is loaded. An export never stops the work: a collector that does not answer costs at most a moment when the workspace is closed.
+OpenTelemetry is an observer if the standard OTEL_* variables configure it, and is not loaded otherwise. It exports
+over OTLP. An export never stops the work: a collector that does not answer only delays closing the workspace for a
+moment.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from blendwright.workspace.observing.log import OFF, Log, shown_level
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 DISABLED = "OTEL_SDK_DISABLED"
-# How long closing a workspace may wait for a collector.
+# The time that closing a workspace waits for a collector.
 FLUSH_SECONDS = 3.0
 EXTRA = (
     "OpenTelemetry is configured by OTEL_* variables, but the extra is not installed: pip install 'blendwright[otel]'"
@@ -26,7 +27,7 @@ EXTRA = (
 
 
 class Export:
-    """An observer that sends spans, metrics or both to a collector. Loads OpenTelemetry."""
+    """An observer that sends spans, metrics or both to a collector. Its constructor loads OpenTelemetry."""
 
     def __init__(self, *, traces: bool, metrics: bool) -> None:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -38,28 +39,22 @@ class Export:
 
         from blendwright.workspace.observing.telemetry import NAME, Telemetry, meter_provider
 
-        # What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say comes before our own name.
+        # OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence over our own name.
         resource = Resource({SERVICE_NAME: NAME}).merge(OTELResourceDetector().detect())
+        self._tracers = None
         if traces:
             self._tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
-        else:
-            self._tracers = None
-        if self._tracers is not None:
             self._tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        self._meters = None
         if metrics:
             readers = [PeriodicExportingMetricReader(OTLPMetricExporter())]
-        else:
-            readers = []
-        if metrics:
             self._meters = meter_provider(readers, resource)
-        else:
-            self._meters = None
         self._telemetry = Telemetry(self._tracers, self._meters, ids_in_examples=True)
 
     def __call__(self, event: events.Event) -> None:
         self._telemetry(event)
         if isinstance(event, events.WorkspaceClosed):
-            # In a thread that may be left behind: the SDK waits for a collector longer than anyone wants to.
+            # A daemon thread, because the SDK may wait for a collector longer than FLUSH_SECONDS.
             closing = threading.Thread(target=self._close, name="blendwright-otel", daemon=True)
             closing.start()
             closing.join(FLUSH_SECONDS)
@@ -72,19 +67,22 @@ class Export:
 
 
 def configured(environment: Mapping[str, str]) -> tuple[bool, bool]:
-    """Whether traces and metrics are to be exported."""
+    """Return whether the environment asks to export traces, and whether it asks to export metrics."""
     if environment.get(DISABLED, "").strip().lower() == "true":
         return False, False
     return _is_exported(environment, "TRACES"), _is_exported(environment, "METRICS")
 
 
 def installed() -> bool:
-    """Whether all parts are there: the SDK often comes along with other packages, the exporter does not."""
+    """Return whether the SDK and the exporter are installed.
+
+    Other packages often install the SDK without the exporter.
+    """
     try:
         return all(
             find_spec(part) is not None for part in ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
         )
-    except ModuleNotFoundError:  # a package above one of them
+    except ModuleNotFoundError:  # a parent package is missing
         return False
 
 
@@ -96,7 +94,10 @@ def _is_exported(environment: Mapping[str, str], signal: str) -> bool:
 
 
 class EventBus:
-    """The observer that the engine is given; those behind it are added once the workspace is ours."""
+    """The observer that the engine calls.
+
+    It passes events on to observers, which are added after the workspace is locked.
+    """
 
     def __init__(self) -> None:
         self.counters = EventCounters()
@@ -110,7 +111,7 @@ class EventBus:
             try:
                 observer(event)
             except Exception as error:
-                # An outermost place: what an event reports has happened, and no observer may make it look as if it had not.
+                # An outermost place: the event has already happened, and a failing observer must not hide that.
                 self._observers.remove(observer)
                 self(events.Defect(error))
 
@@ -118,9 +119,10 @@ class EventBus:
 def open_event_bus(
     bus: EventBus, workspace: Path, observers: Iterable[events.Observer] = (), *, redact: Sequence[str] = ()
 ) -> None:
-    """Add the observers: the log, OpenTelemetry where the environment configures it, and those of the caller.
+    """Add the log, OpenTelemetry if the environment configures it, and the observers of the caller.
 
-    The log must not quote the values of the arguments that `redact` names."""
+    The log must not quote the values of the arguments that `redact` names.
+    """
     shown = shown_level()
     if shown != OFF:
         bus.add(Log(workspace, shown=shown, redact=redact))

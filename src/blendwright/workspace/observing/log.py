@@ -1,11 +1,11 @@
 """The log of the core: every event as one JSON line, with all the ids that apply to it.
 
-Lines about operations are their audit records, so log and audit cannot disagree. Arguments and results are never logged;
-messages may quote a value, but not that of an argument which the policy redacts.
+Lines about operations are their audit records, so log and audit cannot disagree. The log never contains arguments and
+results. Messages may quote a value, except the value of an argument that the policy redacts.
 
-Lines go to a file of bounded size in the workspace, and to standard error when somebody asked for it. The log never stops the work:
-when the disk refuses a line, the line is lost. Lines are whole even after a kill: they are written in one piece, and whoever opens
-the file next ends a torn one.
+Lines go to a file of limited size in the workspace, and to standard error if the user asks for that. The log never
+stops the work: if the disk refuses a line, the line is lost. Each line is one write. If a kill left an incomplete
+line, the next process that opens the file ends it.
 """
 
 from __future__ import annotations
@@ -30,21 +30,27 @@ from blendwright.workspace.observing.counters import PHASES, RECORD_FIELDS, SUCC
 LEVELS = ("debug", "info", "warning", "error")
 DIRECTORY = "logs"
 NAME = "core.jsonl"
-# About ten thousand operations; with those that are kept a log takes four times that.
+# The size of one log file: about ten thousand operations.
 MOST_BYTES = 8 * 1024 * 1024
+# The number of older files that the log keeps.
 ROTATED_FILES = 3
 
-# Names the least level that is also shown on standard error. "off" writes no log at all.
+# The environment variable with the lowest level to show on standard error. "off" disables the log.
 VARIABLE = "BLENDWRIGHT_LOG"
 OFF = "off"
-# Of a run that failed in thousands of places the log names so many.
-MOST_FAULTS = 20
+# The number of faults that the log names for one run.
+MAX_LOGGED_FAULTS = 20
 LINE_FIELDS = (*RECORD_FIELDS.items(), *((field, field) for _, field in PHASES))
 
 
 def shown_level(environment: Mapping[str, str] | None = None) -> str | None:
-    """What the environment asks for: a level, "off", or None for the file alone. An unknown word is taken for info."""
-    word = (os.environ if environment is None else environment).get(VARIABLE, "").strip().lower()
+    """Return the level for standard error, "off" for no log at all, or None for the file alone.
+
+    An unknown word means info.
+    """
+    if environment is None:
+        environment = os.environ
+    word = environment.get(VARIABLE, "").strip().lower()
     if not word:
         return None
     if word in (*LEVELS, OFF):
@@ -53,7 +59,10 @@ def shown_level(environment: Mapping[str, str] | None = None) -> str | None:
 
 
 class _CurrentRun(threading.local):
-    """The run of this thread: of several that wait for a person each has a thread of its own. `about` is what every line says."""
+    """The run of the current thread.
+
+    Each run that waits for a person has its own thread. `about` has the fields of every line of the run.
+    """
 
     def __init__(self, about: Mapping[str, Any]) -> None:
         self.about = about
@@ -75,9 +84,9 @@ class Log:
         if isinstance(event, events.WorkspaceClosed):
             self._file.close()
 
-    def _line(self, level: str, what: str, **fields: Any) -> None:
+    def _line(self, level: str, event_name: str, **fields: Any) -> None:
         now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        line = {**self._run.about, **fields, "event": what, "level": level, "timestamp": now}
+        line = {**self._run.about, **fields, "event": event_name, "level": level, "timestamp": now}
         self._file.add(level, orjson.dumps(line, default=repr))
 
     def _log_event(self, event: events.Event) -> None:
@@ -97,9 +106,11 @@ class Log:
             case events.CallEnded():
                 self._called(event)
             case events.WorkerTrouble():
-                level, what = ("error", "worker lost") if event.lost else ("warning", "tool raised")
+                level, event_name = "warning", "tool raised"
+                if event.lost:
+                    level, event_name = "error", "worker lost"
                 about: dict[str, Any] = {"pid": event.pid, "message": event.message, "worker_log": list(event.log)}
-                self._line(level, what, **named_ids(event.ids), **about)
+                self._line(level, event_name, **named_ids(event.ids), **about)
             case events.Defect():
                 trace = traceback.format_exception(event.error)
                 self._line("error", "defect", error=repr(event.error), trace=trace)
@@ -117,10 +128,12 @@ class Log:
             case events.WorkspaceClosed():
                 self._line("info", "workspace closed")
             case events.SceneBuilt():
-                level, what = ("warning", "scene rebuilt") if event.again else ("info", "scene built")
-                spent = round(event.seconds * 1000, 3)
-                about = {"scene_hash": event.scene_hash, "redone": event.redone, "duration_ms": spent}
-                self._line(level, what, pid=event.pid, **about)
+                level, event_name = "info", "scene built"
+                if event.again:
+                    level, event_name = "warning", "scene rebuilt"
+                duration_ms = round(event.seconds * 1000, 3)
+                about = {"scene_hash": event.scene_hash, "redone": event.redone, "duration_ms": duration_ms}
+                self._line(level, event_name, pid=event.pid, **about)
             case events.CheckpointSaved():
                 about = {"commit": event.commit, "scene_hash": event.scene_hash, "bytes": event.size}
                 self._line("info", "checkpoint saved", **about)
@@ -139,7 +152,7 @@ class Log:
     def _operations(self, event: events.Committed | events.RolledBack) -> None:
         about, running = self._run.about, self._run.request_id
         for record, commit in zip(event.records, event.commits, strict=True):
-            # What is said of the run holds for its own records; anything else that is committed meanwhile is not part of it.
+            # The fields of the run apply only to its own records. Other records committed in between get the fields of the workspace.
             if record["request_id"] != running and running is not None:
                 about, running = self._about_workspace, None
             if record["status"] in SUCCESSES:
@@ -195,7 +208,7 @@ class Log:
             status=report.status,
             operations=dict(Counter(operation.status for operation in report.operations)),
             duration_ms=report.timings.get("run_ms"),
-            faults=faults[:MOST_FAULTS],
+            faults=faults[:MAX_LOGGED_FAULTS],
         )
 
     def _called(self, event: events.CallEnded) -> None:
@@ -213,13 +226,15 @@ class Log:
 
 
 class LogFile:
-    """Collects lines; `flush` writes them. Only the holder of the workspace writes it."""
+    """A buffered log file: `add` collects lines and `flush` writes them. Only the holder of the workspace writes it."""
 
     def __init__(self, workspace: Path, *, shown: str | None = None, most_bytes: int = MOST_BYTES) -> None:
-        """`shown` is the least level that also goes to standard error."""
+        """Open the log file. `shown` is the lowest level that also goes to standard error; None shows nothing there."""
         self.path = workspace / DIRECTORY / NAME
-        self._most = most_bytes
-        self._shown = frozenset(LEVELS[LEVELS.index(shown) :] if shown is not None else ())
+        self._max_bytes = most_bytes
+        self._shown: frozenset[str] = frozenset()
+        if shown is not None:
+            self._shown = frozenset(LEVELS[LEVELS.index(shown) :])
         self._lines: list[bytes] = []
         self._to_show: list[bytes] = []
         self._size = 0
@@ -229,7 +244,7 @@ class LogFile:
             self._open()
 
     def flush(self) -> None:
-        """Write what came since, in one piece."""
+        """Write the lines since the last flush in one write."""
         lines, self._lines = self._lines, []
         shown, self._to_show = self._to_show, []
         if lines and self._descriptor is not None:
@@ -247,14 +262,14 @@ class LogFile:
             self._descriptor = None
 
     def add(self, level: str, line: bytes) -> None:
-        # A copy: what orjson returns keeps the room that it was written in, which is some eight times its size.
+        # `+=` makes a copy: the buffer that orjson returns is about eight times as large as its text.
         line += b"\n"
         self._lines.append(line)
         if level in self._shown:
             self._to_show.append(line)
 
     def _write(self, text: bytes) -> None:
-        if self._size and self._size + len(text) > self._most:
+        if self._size and self._size + len(text) > self._max_bytes:
             self._rotate()
         if self._descriptor is not None:
             self._size += os.write(self._descriptor, text)
@@ -267,7 +282,7 @@ class LogFile:
         self._descriptor = descriptor
 
     def _rotate(self) -> None:
-        """core.jsonl becomes core.jsonl.1, and so on; the oldest goes."""
+        """Rename core.jsonl to core.jsonl.1 and so on, delete the oldest file, and open a new one."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

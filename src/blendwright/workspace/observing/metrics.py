@@ -1,7 +1,9 @@
-"""Counters as Prometheus metrics: in a registry of its own, as text, or as OpenMetrics text with examples that carry the ids.
+"""Counters as Prometheus metrics: in their own registry, as text, or as OpenMetrics text with examples that have the
+ids.
 
-Ids are no labels, which would make a series of every call. In OpenMetrics each count names its latest request and operation
-instead, each bucket its latest call and mutation; the audit leads from there to everything else.
+Ids are not labels, because that would make one series per call. In OpenMetrics, each count names its latest request
+and operation as an example, and each bucket its latest call and mutation. The audit leads from there to everything
+else.
 """
 
 from __future__ import annotations
@@ -24,31 +26,31 @@ from blendwright.workspace.observing.counters import (
     Record,
 )
 
-# OpenMetrics: what the names and values of an example may have together.
+# OpenMetrics limits the length of all names and values of an example together.
 EXAMPLE_CHARACTERS = 128
-# All four ids rarely fit. Counts say what was asked for, durations which call it was.
+# All four ids rarely fit. Counts prefer the ids of the request, durations prefer the ids of the call.
 PLAN_FIRST = ("gemini_request_id", "operation_id", "mcp_call_id", "blender_mutation_id")
 CALL_FIRST = ("mcp_call_id", "blender_mutation_id", "operation_id", "gemini_request_id")
 
 
 class Metrics:
-    """The metrics of one counters. `registry` can be given to any exporter of prometheus-client."""
+    """The metrics of one set of counters. `registry` works with any exporter of prometheus-client."""
 
     def __init__(self, counters: EventCounters) -> None:
         self.registry = CollectorRegistry(auto_describe=False)
         self.registry.register(_Collector(counters))
 
     def text(self) -> str:
-        """The Prometheus text format."""
+        """Return the metrics in the Prometheus text format."""
         return generate_latest(self.registry).decode()
 
     def openmetrics(self) -> str:
-        """The OpenMetrics text format."""
+        """Return the metrics in the OpenMetrics text format."""
         untyped: Any = exposition
         return untyped.generate_latest(self.registry).decode()
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Every metric with its samples."""
+        """Return every metric with its samples."""
         return [_family(family) for family in self.registry.collect()]
 
 
@@ -66,21 +68,23 @@ class _Collector(Collector):
         yield from self._operations()
         yield from self._counts(COUNTS)
         yield _counter("head_moves", "Moves through the history.", ["kind"], counters.moves)
-        yield from self._stored() if counters.stored is not None else self._live()
+        if counters.stored is not None:
+            yield from self._stored()
+        else:
+            yield from self._live()
 
     def _operations(self) -> Iterator[Metric]:
         counters = self._counters
         labels = ["tool", "status"]
-        operations = _counter("operations", "Operations, as their audit records say.", labels, counters.operations)
-        # The family takes no example of a counter; its samples do.
-        operations.samples = [
-            sample._replace(
-                exemplar=_example(counters.examples[sample.labels["tool"], sample.labels["status"]], 1.0, PLAN_FIRST)
-            )
-            for sample in operations.samples
-        ]
+        operations = _counter(
+            "operations", "Operations by the status in their audit records.", labels, counters.operations
+        )
+        # The metric family accepts no examples for counters, but its samples do.
+        for index, sample in enumerate(operations.samples):
+            latest = counters.examples[sample.labels["tool"], sample.labels["status"]]
+            operations.samples[index] = sample._replace(exemplar=_example(latest, 1.0, PLAN_FIRST))
         yield operations
-        meaning = "Operations that were not done, by what went wrong."
+        meaning = "Operations that failed, by error code."
         yield _counter("failures", meaning, ["tool", "error_code"], counters.failures)
         seconds = HistogramMetricFamily(
             "blendwright_operation_seconds", "Time of an operation inside Blender.", labels=["tool"]
@@ -88,8 +92,8 @@ class _Collector(Collector):
         for tool, durations in sorted(counters.durations.items()):
             seconds.add_metric([tool], _buckets(durations), durations.sum)
         yield seconds
-        spent = {phase: us / 1e6 for phase, us in counters.phases.items()}
-        yield _counter("phase_seconds", "The same by phase of the lifecycle.", ["phase"], spent)
+        phase_seconds = {phase: us / 1e6 for phase, us in counters.phases.items()}
+        yield _counter("phase_seconds", "Time inside Blender by phase of the lifecycle.", ["phase"], phase_seconds)
 
     def _counts(self, meanings: Mapping[str, str]) -> Iterator[Metric]:
         for name, meaning in meanings.items():
@@ -99,7 +103,7 @@ class _Collector(Collector):
         counters = self._counters
         yield from self._counts(LIVE_COUNTS)
         yield _counter("runs", "Runs of plans.", ["dialect", "status"], counters.runs)
-        yield _counter("refusals", "Findings for which nothing was run.", ["error_code"], counters.refusals)
+        yield _counter("refusals", "Findings that refused a plan or call.", ["error_code"], counters.refusals)
         for name, meaning, durations in (
             ("run", "Time of a run.", counters.run_durations),
             ("rebuild", "Time until a worker held the scene.", counters.rebuild_durations),
@@ -109,12 +113,14 @@ class _Collector(Collector):
             yield family
 
     def _stored(self) -> Iterator[Metric]:
-        """What lies in the workspace now, and so can also become less."""
+        """Yield the metrics about the present content of the workspace, which can also decrease."""
         stored = self._counters.stored
         assert stored is not None
-        yield GaugeMetricFamily("blendwright_requests", "Requests that the audit knows.", value=stored.requests)
+        yield GaugeMetricFamily("blendwright_requests", "Requests in the audit.", value=stored.requests)
         yield GaugeMetricFamily("blendwright_kept_checkpoints", "Saved scenes.", value=stored.checkpoints)
-        yield GaugeMetricFamily("blendwright_kept_checkpoint_bytes", "Their bytes.", value=stored.checkpoint_bytes)
+        yield GaugeMetricFamily(
+            "blendwright_kept_checkpoint_bytes", "Bytes of saved scenes.", value=stored.checkpoint_bytes
+        )
         yield CounterMetricFamily("blendwright_openings", "Openings for writing.", value=stored.openings)
         intents = GaugeMetricFamily("blendwright_intents", "Announced effects outside the scene.", labels=["state"])
         for state, count in stored.intents.items():
@@ -125,7 +131,7 @@ class _Collector(Collector):
 def _counter(
     name: str, meaning: str, labels: list[str], counts: Mapping[str, float] | Mapping[tuple[str, str], float]
 ) -> CounterMetricFamily:
-    """A count for each label or pair of labels."""
+    """Return a metric family with a count for each label or pair of labels."""
     family = CounterMetricFamily(f"blendwright_{name}", meaning, labels=labels)
     for key, count in sorted(counts.items()):
         family.add_metric([key] if isinstance(key, str) else key, count)
@@ -133,23 +139,26 @@ def _counter(
 
 
 def _buckets(durations: Durations) -> list[Any]:
-    """Cumulative, as the format wants them."""
+    """Return the buckets of a histogram with cumulative counts, as the format requires."""
     buckets: list[Any] = []
     total = 0
     bounds = [*map(str, durations.bounds), "+Inf"]
     for bound, count, example in zip(bounds, durations.counts, durations.examples, strict=True):
         total += count
-        buckets.append([bound, total, None if example is None else _example(*example, CALL_FIRST)])
+        exemplar = None
+        if example is not None:
+            exemplar = _example(*example, CALL_FIRST)
+        buckets.append([bound, total, exemplar])
     return buckets
 
 
 def _example(record: Record, value: float, ids: Sequence[str]) -> Exemplar:
-    """The ids as far as they fit, whole: each of them leads to the others."""
+    """Return an example with as many whole ids as fit. Each id leads to the others."""
     labels: dict[str, str] = {}
-    left = EXAMPLE_CHARACTERS
+    remaining = EXAMPLE_CHARACTERS
     for name in ids:
         id = record[RECORD_FIELDS[name]]
-        if id is not None and len(name) + len(id) <= left:
+        if id is not None and len(name) + len(id) <= remaining:
             labels[name] = id
-            left -= len(name) + len(id)
+            remaining -= len(name) + len(id)
     return Exemplar(labels, value)

@@ -1,7 +1,8 @@
-"""Events as OpenTelemetry spans and metrics: run, its operations, their phases. Only loaded where it was asked for.
+"""Events as OpenTelemetry spans and metrics: a run, its operations, and their phases. Blendwright loads it only if
+configured.
 
-The providers are the caller's: nothing global is read or set here. A span is made when its operation is durable, with the times that
-the audit record has; so a trace says exactly what the audit says.
+The caller provides the providers; this module neither reads nor sets global ones. It makes a span when its operation
+is durable, with the times of the audit record, so that trace and audit agree.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
 
 NAME = "blendwright"
-# As they are called in logs; `_named` adds a prefix of our own, as the conventions ask for.
+# Attributes have the names of the log fields. `_named` adds our prefix, as the OpenTelemetry conventions require.
 ATTRIBUTES = RECORD_FIELDS | {"audit_sequence": "sequence"}
 
 
 class _CurrentRun(threading.local):
-    """The run of this thread: of several that wait for a person each has a thread of its own."""
+    """The run of the current thread. Each run that waits for a person has its own thread."""
 
     def __init__(self) -> None:
         self.span: Span | None = None
@@ -49,9 +50,10 @@ class _CurrentRun(threading.local):
 
 
 class Telemetry:
-    """An observer for the providers it is given; either may be left out.
+    """An observer that reports to the given providers; either may be None.
 
-    `ids_in_examples`: the provider has a view for each of INSTRUMENT_LABELS, so that ids are on examples and make no series.
+    With `ids_in_examples`, the provider must have a view for each of INSTRUMENT_LABELS. Ids then go to examples and
+    make no series.
     """
 
     def __init__(
@@ -123,10 +125,13 @@ class Telemetry:
 
     def _operations(self, event: events.Committed | events.RolledBack) -> None:
         for record, commit in zip(event.records, event.commits, strict=True):
-            ours = record["request_id"] == self._run.request_id
-            context = _within(self._run.span if ours else None)
+            span = None
+            schedule = None
+            if record["request_id"] == self._run.request_id:
+                span, schedule = self._run.span, self._run.schedule
+            context = _within(span)
             if self._tracer is not None:
-                context = self._span(record, commit, context, self._run.schedule if ours else None)
+                context = self._span(record, commit, context, schedule)
             if self._meters is not None:
                 self._meters.add(record, context)
 
@@ -160,7 +165,7 @@ class Telemetry:
             self._run.span.add_event(name, dict(_named(about)), time_ns())
 
 
-# The labels of what is measured of single operations; whatever else is said of one belongs on an example.
+# The labels of instruments for single operations. All other fields of an operation belong on an example.
 INSTRUMENT_LABELS = {
     "blendwright.operations": frozenset({"tool", "status"}),
     "blendwright.failures": frozenset({"tool", "error_code"}),
@@ -171,13 +176,13 @@ IDS = ("gemini_request_id", "operation_id", "mcp_call_id", "blender_mutation_id"
 
 
 def meter_provider(readers: Sequence[MetricReader], resource: Resource | None = None) -> SdkMeterProvider:
-    """A provider whose examples carry the ids of operations, which are in no label."""
+    """Return a provider whose examples have the ids of operations. The ids are in no label."""
     from opentelemetry.sdk.metrics import AlwaysOnExemplarFilter
     from opentelemetry.sdk.metrics import MeterProvider as SdkMeterProvider
     from opentelemetry.sdk.metrics.view import View
 
     views = [View(instrument_name=name, attribute_keys=set(labels)) for name, labels in INSTRUMENT_LABELS.items()]
-    # The SDK's own default has examples only where there are traces; who sets the variable decides.
+    # The SDK's default has examples only inside traces. The user can override this choice with the variable.
     if EXAMPLES in os.environ:
         examples = None
     else:
@@ -186,7 +191,10 @@ def meter_provider(readers: Sequence[MetricReader], resource: Resource | None = 
 
 
 class _Instruments:
-    """The same metrics as the Prometheus text has. Ids are on the spans, to which the SDK links its examples, or on both."""
+    """The same metrics as in the Prometheus text.
+
+    Ids are on the spans, to which the SDK links its examples, or also on the examples.
+    """
 
     def __init__(self, provider: MeterProvider, ids_in_examples: bool) -> None:
         meter = provider.get_meter(NAME)
@@ -214,7 +222,10 @@ class _Instruments:
 
 
 def _within(span: Span | None) -> Context:
-    """Never the context of the caller's thread: our events may come in anyone's."""
+    """Return a context with this span only.
+
+    It never uses the context of the current thread, which may be any thread of the caller.
+    """
     if span is None:
         return Context()
     return trace.set_span_in_context(span, Context())
@@ -227,6 +238,6 @@ def _named(about: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _ns(timestamp: str) -> int:
-    """Nanoseconds since the epoch, without the rounding of a float."""
+    """Return a timestamp as nanoseconds since the epoch, without the rounding of a float."""
     moment = datetime.fromisoformat(timestamp)
     return int(moment.timestamp()) * 1_000_000_000 + moment.microsecond * 1000
