@@ -70,7 +70,7 @@ def test_the_request_id_is_the_hash_of_the_canonical_payload_unless_given() -> N
 
 def test_mixed_arguments_are_named_as_such() -> None:
     (finding,) = of_steps(step("a", args={})).findings
-    assert finding.message == "args stands beside tool.args"
+    assert finding.message == "a step has both args and tool.args"
 
 
 @pytest.mark.proves("STEPS-META-01", "STEPS-META-04", "STEPS-META-07")
