@@ -237,7 +237,7 @@ def test_a_name_that_hides_tools_is_told_as_that() -> None:
         "[light.create(name = 'Sun')\n for light in [object.delete(object = 'A')]]",
     ):
         finding = refusal(text)
-        assert "The program gave the name 'light' a value of its own" in (finding.cure or ""), finding
+        assert "The program assigned another value to the name 'light'" in (finding.cure or ""), finding
 
 
 def test_params_that_are_too_large_are_told_as_that() -> None:
