@@ -1,4 +1,6 @@
-"""Checks of a single macro before others are known: the schema of its inputs, and the templates that use them."""
+"""Checks of a single macro, independent of all further macros: the schema of its inputs, and the templates that use
+them.
+"""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def _concerns_one_field(finding: Finding, owner: Operation) -> bool:
 
 
 def _drops(graph: Graph, actions_by_node: list[set[str]]) -> tuple[set[int], set[int]]:
-    """Return the operations to drop, and those to rewrite because they must stay.
+    """Return the operations to drop, and the operations to rewrite because they must stay.
 
     A plan keeps at least one operation, a drop leaves the first operation with a repeated id, and an operation that a
     remaining one waits for must stay.

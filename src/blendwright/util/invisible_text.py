@@ -29,7 +29,7 @@ def escape_invisible(text: str) -> str:
 
 
 def is_invisible(character: str) -> bool:
-    """Return True if a character is invisible, changes how others appear, or looks like a plain space."""
+    """Return True if a character is invisible, changes how its neighbours appear, or looks like a plain space."""
     if character == " ":
         return False
     return unicodedata.category(character) in UNSEEN or ord(character) in IGNORED

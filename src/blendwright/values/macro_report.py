@@ -1,4 +1,6 @@
-"""Reports about macros: joins the steps of a macro into one operation, because the caller only knows its own ids."""
+"""Reports about macros: joins the steps of a macro into one operation, because the caller knows only the ids in its
+plan.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a plan: every dialect renders it into its own result contract.
+"""The report of a plan: every dialect renders it into the form of its result contract.
 
 A summary of the receipts covers all operations together: the weakest determinism class, the seeds, and everything
 created or changed.
@@ -215,7 +215,7 @@ class RunReport:
         return any(report.fault is Fault.CANCELLED for report in self.operations)
 
     def all_findings(self) -> Iterator[Finding]:
-        """Yield the findings about the plan as a whole, then those about its operations in schedule order."""
+        """Yield the findings about the plan as a whole, then the findings about its operations in schedule order."""
         yield from self.findings
         for report in self.operations:
             yield from report.findings
