@@ -135,7 +135,7 @@ def test_a_policy_that_is_not_sound_is_said_with_its_line(shell: Shell) -> None:
 def test_a_refused_command_line_says_what_to_do(shell: Shell) -> None:
     (shell.place / "empty").mkdir()
     for arguments, cure in (
-        (("ask", " "), "Say what"),
+        (("ask", " "), "Describe the scene"),
         (("eval", "empty"), "*.json"),
         (("validate", "nowhere.json"), "standard input"),
     ):

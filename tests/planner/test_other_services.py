@@ -141,7 +141,7 @@ def test_every_failure_is_what_it_is_and_holds_no_key(
     ],
 )
 def test_what_is_no_answer_of_the_service_is_said_to_be_none(provider: Provider, body: bytes) -> None:
-    with local_service(body) as service, pytest.raises(ServiceUnavailable, match="no answer of") as caught:
+    with local_service(body) as service, pytest.raises(ServiceUnavailable, match="not an answer of") as caught:
         asked(service, provider)
     assert "base URL" in (caught.value.cure or "")
     assert caught.value.__cause__ is None and caught.value.__suppress_context__ is False
