@@ -174,7 +174,7 @@ class Recorder:
             shown = digits
             if len(digits) > 20:
                 shown = "of more than 64 bits"
-            raise self.refuse(ProgramError(f"the integer {shown} is too large for an exact value in every JSON reader"))
+            raise self.refuse(ProgramError(f"the integer {shown} is too large for every JSON reader to hold exactly"))
         return 0
 
     def _named(self, value: Any, makers: dict[str, None], word: str) -> Any:

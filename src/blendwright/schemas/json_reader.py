@@ -183,7 +183,7 @@ def _problem_of_scalar(value: Any) -> tuple[str, str] | None:
             shown = str(value)
             if abs(value) >= 2**64:
                 shown = "of more than 64 bits"
-            message = f"the integer {shown} is too large for an exact value in every JSON reader"
+            message = f"the integer {shown} is too large for every JSON reader to hold exactly"
             return message, "Give a smaller number, one with a decimal point, or text."
     elif value is not None:
         cure = "Give text, a number, true, false, null, a list or an object."
