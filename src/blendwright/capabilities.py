@@ -1,11 +1,11 @@
-"""The removable parts of Blendwright, and how the core finds them.
+"""The removable parts of Blendwright, and their discovery by the core.
 
-A capability is a package with a module `capability.py` that defines `CAPABILITY`. It registers commands for the command line, and offers
-for points. A point is a place where the core, or another capability, asks for something that it can do without: the supply of assets,
-the batches on the page of the console, a database for batches.
+A capability is a package with a module `capability.py` that defines `CAPABILITY`. It registers commands for the command
+line, and offers for points. At a point, the core or another capability requests something optional: the supply of
+assets, the batches on the page of the console, a database for batches.
 
-Nothing here imports a capability before something of it is needed. If a package of the list is missing, its commands and offers are
-missing too, and everything else works.
+This module imports a capability only when something needs it. If a package of the list is missing, its commands and
+offers are missing too, and everything else works.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any, Generic, Literal, TypeVar, cast
 
 PACKAGE = __name__.rpartition(".")[0]
-# In the order in which help lists their commands.
+# Names of all capabilities, in the order in which help lists their commands.
 NAMES = (
     "planner", "batch", "datasets", "fleet", "history", "assets", "versions", "server", "console", "window", "setup", "proofs",
 )  # fmt: skip
@@ -27,27 +27,29 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Where a command is: a function, or a group of commands, in a module of this package. The module is imported when it runs."""
+    """The location of a command: a function, or a group of commands, in a module of this package that is imported when
+    it runs.
+    """
 
     module: str
     attribute: str
     summary: str
     """The first sentence of its docstring, or more of it. The list of commands shows this."""
     refuses: Literal["", "refusing_plans", "refusing_calls"] = ""
-    """How a refusal is printed as JSON; see `cli/refusals.py`."""
+    """The JSON form of a refusal; see `cli/refusals.py`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """What a package registers. Modules are named without the name of this package."""
+    """The registration of a package. It names modules without the name of this package."""
 
     name: str
     summary: str
     commands: Mapping[str, Command] = field(default_factory=dict[str, Command])
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """What the help of a command, or of one of its group, ends with; see `cli/examples.py`."""
+    """Examples at the end of the help of a command, or of a command of its group; see `cli/examples.py`."""
     offers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """For the name of a point, the `module` or `module:attribute` that is offered there."""
+    """The offered `module` or `module:attribute` for each name of a point."""
     needs: tuple[str, ...] = ()
     """Other capabilities that it cannot work without. If one of them is missing, this one is missing as well."""
 
@@ -72,18 +74,27 @@ class Point(Generic[T]):
 @cache
 def capabilities() -> tuple[Capability, ...]:
     """Return the installed capabilities whose needs are installed too."""
-    found = {name: one for name in NAMES if (one := _installed(name)) is not None}
-    while missing := [one for one in found.values() if not found.keys() >= set(one.needs)]:
-        for one in missing:
-            del found[one.name]
-    return tuple(found.values())
+    installed: dict[str, Capability] = {}
+    for name in NAMES:
+        capability = _installed(name)
+        if capability is not None:
+            installed[name] = capability
+
+    while True:
+        unmet = [capability for capability in installed.values() if not installed.keys() >= set(capability.needs)]
+        if not unmet:
+            return tuple(installed.values())
+        for capability in unmet:
+            del installed[capability.name]
 
 
 def load(where: str) -> Any:
     """Import `module:attribute`, or a whole `module`, of this package."""
     name, _, attribute = where.partition(":")
     module = import_module(f"{PACKAGE}.{name}")
-    return getattr(module, attribute) if attribute else module
+    if attribute:
+        return getattr(module, attribute)
+    return module
 
 
 def _installed(name: str) -> Capability | None:

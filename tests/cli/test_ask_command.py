@@ -182,7 +182,7 @@ def test_a_page_instead_of_an_answer_is_the_services_fault_and_in_the_journal(
         to = ("--provider", "openai", "--base-url", service.url)
         ran = shell("ask", "a table", *to, "--yes", "--json", code=3)
     assert (ran.document["ending"], len(ran.document["attempts"])) == ("service", len(service.received))
-    assert "no answer of" in ran.document["reason"]
+    assert "not an answer of" in ran.document["reason"]
     told = shell("log", "--request", ran.document["request_id"], "--json", code=0).document
     assert [attempt["outcome"]["stage"] for attempt in told["attempts"]] == ["service"] * len(service.received)
 
@@ -192,4 +192,4 @@ def test_a_price_under_which_no_cost_would_end_it_is_none(
     shell: Shell, with_key: pytest.MonkeyPatch, price: str
 ) -> None:
     error = shell("ask", "x", "--yes", "--price", price, "--cost", "1", "--json", code=2).document["error"]
-    assert "no price" in error["message"] and "--price" in error["cure"]
+    assert "not a price" in error["message"] and "--price" in error["cure"]

@@ -94,8 +94,8 @@ def test_bisect_finds_the_commit_and_leaves_the_workspace(shell: Shell) -> None:
     found = shell("bisect", "--expect", '"Box a" in scene.objects', "--good", "2", "--json", code=0).document
     assert (found["first_bad"]["number"], found["last_good"]["number"]) == (4, 3)
     for check, said in (
-        ("nobody > 2", "no expression"),
-        ("1 +", "no expression"),
+        ("nobody > 2", "not an expression"),
+        ("1 +", "not an expression"),
         ("True", "nothing to look for"),
         ("False", "either"),
     ):

@@ -48,7 +48,7 @@ def test_steps_payloads_are_recognised_and_unknown_tools_are_warned_of(shell: Sh
     assert [warning["pointer"] for warning in said["warnings"]] == ["/steps/1/tool"]
     assert "Did you mean 'scene.snapshot'" in shell("validate", "-", code=0, stdin=payload).out
     broken = CASES / "steps/payload/invalid/args_beside_tool_args.json"
-    assert "args stands beside tool.args" in shell("validate", str(broken), code=2).out
+    assert "a step has both args and tool.args" in shell("validate", str(broken), code=2).out
 
 
 @pytest.mark.proves("STEPS-VALID-02", "STEPS-VALID-04")
@@ -56,7 +56,7 @@ def test_results_have_a_validator_of_their_own(shell: Shell) -> None:
     good = shell("validate", str(CASES / "steps/result/valid/completed.json"), "--result", "--json", code=0).document
     assert good["ok"] and good["contract_version"] == "1.0.0"
     bad = shell("validate", str(CASES / "steps/result/invalid/stats_miscounted.json"), "--result", code=2).out
-    assert "/2/stats/ok" in bad and "the entries say 1" in bad
+    assert "/2/stats/ok" in bad and "the entries give 1" in bad
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_policy_that_is_not_sound_is_said_with_its_line(shell: Shell) -> None:
 def test_a_refused_command_line_says_what_to_do(shell: Shell) -> None:
     (shell.place / "empty").mkdir()
     for arguments, cure in (
-        (("ask", " "), "Say what"),
+        (("ask", " "), "Describe the scene"),
         (("eval", "empty"), "*.json"),
         (("validate", "nowhere.json"), "standard input"),
     ):

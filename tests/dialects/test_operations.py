@@ -62,7 +62,7 @@ def test_a_success_has_a_receipt_for_every_operation() -> None:
 @pytest.mark.proves("OPS-RESULT-02")
 @pytest.mark.parametrize("status", ["failed", "rolled_back", "skipped", "refused"])
 def test_a_report_cannot_call_itself_a_success_when_an_operation_was_not_done(status: Any) -> None:
-    with pytest.raises(ValueError, match="no success"):
+    with pytest.raises(ValueError, match="has not succeeded"):
         report(done("a"), OperationReport("b", "t", status, 1), status="succeeded")
 
 

@@ -70,7 +70,7 @@ def test_the_request_id_is_the_hash_of_the_canonical_payload_unless_given() -> N
 
 def test_mixed_arguments_are_named_as_such() -> None:
     (finding,) = of_steps(step("a", args={})).findings
-    assert finding.message == "args stands beside tool.args"
+    assert finding.message == "a step has both args and tool.args"
 
 
 @pytest.mark.proves("STEPS-META-01", "STEPS-META-04", "STEPS-META-07")
@@ -78,7 +78,7 @@ def test_a_completed_run_in_the_order_of_the_payload() -> None:
     first = op("a", "skipped_idempotent", 0)
     result = rendered(op("b", "succeeded", 1, result={"name": "Box"}), first, status="succeeded")
     assert [entry["step_id"] for entry in result] == ["a", "b", "__meta__"]
-    assert result[0]["ok"] and "done before" in result[0]["reason"] and "output" not in result[0]
+    assert result[0]["ok"] and "already done" in result[0]["reason"] and "output" not in result[0]
     assert result[1] == {
         "step_id": "b",
         "tool": "mesh.create",

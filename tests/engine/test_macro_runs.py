@@ -150,7 +150,7 @@ def test_a_group_is_taken_back_as_a_whole_and_the_journal_says_so(engine: Engine
     payload = operations.render(report)
     assert payload["error_code"] == "SCENE_CONFLICT"
     assert payload["minimal_repair_plan"] == [{"operation_id": "m", "action": "replace_args"}]
-    assert "step 3 of 3 of test.whole, the trial" in payload["retry_hint"] and "taken back" in payload["retry_hint"]
+    assert "step 3 of 3 of test.whole, the trial" in payload["retry_hint"] and "were undone" in payload["retry_hint"]
     assert report.operations[2].findings[0].pointer == "/operations/0/args/how"
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blendwright.dialects import steps
-from blendwright.plan.graph import MOST_COMPARED, cycles, graph_findings, read_graph, run_order
+from blendwright.plan.graph import MAX_COMPARED_CHARACTERS, cycles, graph_findings, read_graph, run_order
 from blendwright.plan.repair import refused
 from blendwright.values.plan import Operation
 from support.plans.documents import box, codes, findings, of_operations, step
@@ -159,7 +159,7 @@ def test_the_search_for_similar_ids_is_bounded(length: int, monkeypatch: pytest.
     monkeypatch.setattr(difflib, "get_close_matches", counting)
     graph = read_graph([bare(near(), near(), position=position) for position in range(1000)])
     assert len([*graph_findings(graph)]) == 1000
-    assert sum(compared) <= MOST_COMPARED
+    assert sum(compared) <= MAX_COMPARED_CHARACTERS
 
 
 def test_in_a_plan_of_common_size_the_ids_that_were_meant_are_named() -> None:

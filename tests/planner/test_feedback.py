@@ -7,13 +7,13 @@ from typing import Any
 
 from blendwright.planner.answers import (
     CONTINUE_RULES,
-    LONGEST_ECHO,
-    MOST_FINDINGS,
+    MAX_ECHO_CHARACTERS,
+    MAX_FINDINGS,
     REPAIR_RULES,
     AttemptFailure,
     repair_turns,
 )
-from blendwright.planner.service_planner import LONGEST_MESSAGE, short_message
+from blendwright.planner.service_planner import MAX_MESSAGE_CHARACTERS, short_message
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
@@ -38,16 +38,14 @@ def test_findings_and_committed_operations_read_back_as_they_are_and_cannot_leav
 
 
 def test_of_many_findings_the_first_are_told_and_how_many_are_left_out() -> None:
-    findings = tuple(
-        Finding(Fault.ARGS_INVALID, f"wrong {number}", f"/{number}") for number in range(MOST_FINDINGS + 7)
-    )
+    findings = tuple(Finding(Fault.ARGS_INVALID, f"wrong {number}", f"/{number}") for number in range(MAX_FINDINGS + 7))
     found = data(repair_turns("{}", AttemptFailure("validation", findings), [])[1].text)
-    assert (len(found["findings"]), found["left_out"]) == (MOST_FINDINGS, 7)
+    assert (len(found["findings"]), found["left_out"]) == (MAX_FINDINGS, 7)
 
 
 def test_an_answer_is_echoed_as_far_as_that_is_of_use() -> None:
     wrong = AttemptFailure("reading", (Finding(Fault.SCHEMA_INVALID, "no JSON"),))
-    assert repair_turns("x" * (LONGEST_ECHO + 1), wrong, [])[0].text == "x" * LONGEST_ECHO
+    assert repair_turns("x" * (MAX_ECHO_CHARACTERS + 1), wrong, [])[0].text == "x" * MAX_ECHO_CHARACTERS
     echo = repair_turns("", wrong, [])[0]
     assert (echo.role, echo.text) == ("model", "(nothing)"), "services refuse a turn without text"
 
@@ -67,4 +65,4 @@ def test_the_same_fault_is_known_again_whatever_the_order_of_its_findings() -> N
 
 def test_what_a_service_says_is_short_visible_and_without_the_key() -> None:
     said = short_message("bad\nkey k-123 \x1b[2J" + "x" * 1000, "k-123", "")
-    assert said.startswith("bad key [key] [2Jxxx") and len(said) == LONGEST_MESSAGE
+    assert said.startswith("bad key [key] [2Jxxx") and len(said) == MAX_MESSAGE_CHARACTERS

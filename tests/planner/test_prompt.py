@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from blendwright.planner.plannable import PlannableDialect, choose_tools
 from blendwright.planner.prompt import Prompt, build_prompt, describe_tool, estimated_tokens
-from blendwright.planner.prompt_data import MOST_OBJECTS, data_block, visible
+from blendwright.planner.prompt_data import MAX_OBJECTS, data_block, visible
 from blendwright.policy.session_contract import ContractTerms
 from blendwright.tools import catalog
 from support.suite.in_one_test import in_one_test
@@ -89,7 +89,7 @@ def test_no_text_at_all_can_leave_a_data_block(name: str) -> None:
 def test_a_scene_of_any_size_takes_a_bounded_part_of_the_prompt() -> None:
     crowd = a_snapshot(*(an_object(f"Object {number}" + "x" * 200) for number in range(1000)))
     scene = block_of(prompt(snapshot=crowd).user)
-    assert len(scene["objects"]) == MOST_OBJECTS
+    assert len(scene["objects"]) == MAX_OBJECTS
     assert scene["objects_in_all"] == 1000
     assert prompt(snapshot=crowd).tokens < 12_000
 
@@ -126,7 +126,7 @@ def test_what_is_asked_about_or_refused_is_told_beforehand() -> None:
         terms = ContractTerms.model_validate({"constraints": {"rules": {"levels": levels}}})
         return next(line for line in prompt(terms=terms).system.splitlines() if line.startswith("Limits: "))
 
-    asked, refused = "a person is asked before destructive operations", "destructive operations are refused"
+    asked, refused = "a person must approve destructive operations", "destructive operations are refused"
     assert asked in told(destructive="ask") and refused not in told(destructive="ask")
     assert refused in told(destructive="deny") and asked not in told(destructive="deny")
     assert "destructive" not in told(destructive="allow")

@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from blendwright.planner.plannable import MOST_TOOLS, choose_tools, permitted_tools
+from blendwright.planner.plannable import MAX_TOOLS, choose_tools, permitted_tools
 from blendwright.planner.response_schema import (
-    MOST_PARTS,
+    MAX_PARTS,
     count_parts,
     geonodes_schema,
     operations_schema,
@@ -55,7 +55,7 @@ def test_the_form_of_every_tool_is_within_the_subset_and_takes_its_examples_both
 
 @pytest.mark.parametrize("request_text", REQUESTS)
 def test_a_form_stays_within_its_budget(request_text: str) -> None:
-    assert count_parts(operations_schema(choose_tools(request_text, TOOLS)).strict) <= MOST_PARTS
+    assert count_parts(operations_schema(choose_tools(request_text, TOOLS)).strict) <= MAX_PARTS
 
 
 def test_what_does_not_fit_into_the_budget_has_its_arguments_packed() -> None:
@@ -68,7 +68,7 @@ def test_what_does_not_fit_into_the_budget_has_its_arguments_packed() -> None:
     assert packed
     assert (
         count_parts(operations_schema(many).strict)
-        <= MOST_PARTS
+        <= MAX_PARTS
         < count_parts(operations_schema(many, most_parts=5000).strict)
     )
 
@@ -98,7 +98,7 @@ def test_the_form_of_geometry_nodes_is_within_the_subset_and_takes_all_payloads(
     plan = {"version": "1.0", "steps": steps, "done": True, "final_message": "m", "meta": meta}
     for form in (schema.strict, schema.packed):
         assert list(outside_subset(form, "")) == []
-        assert count_parts(form) <= MOST_PARTS
+        assert count_parts(form) <= MAX_PARTS
         written = fitted(plan, form)
         assert jsonschema_rs.validator_for(dict(form)).is_valid(written)
         assert json.loads(unpack(json.dumps(written))) == plan
@@ -116,7 +116,7 @@ def test_packed_text_never_replaces_what_is_there_beside_it() -> None:
 
 def test_the_choice_of_tools_is_bounded_and_starts_with_what_the_request_is_about() -> None:
     chosen = [tool.name for tool in choose_tools("Please delete all the lamps", TOOLS)]
-    assert len(chosen) <= MOST_TOOLS
+    assert len(chosen) <= MAX_TOOLS
     assert "object.delete" in chosen[:4]
     assert "light.set" in chosen
     assert "mesh.create_primitive" in chosen

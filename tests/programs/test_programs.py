@@ -161,7 +161,7 @@ def test_the_mathematics_is_right_to_the_last_bit() -> None:
         ("def f(x):\n  return 1 // x\n\nf(0)", "2:10", "division by zero"),
         ("mesh.create_primitiv(name = 1)", "1:1", "did you mean `create_primitive`"),
         ("x = 2\nobject.delete('A')", "2:1", "by name"),
-        ("x = 2\n\ny = [object.delete(name = len)]", "3:6", "no data"),
+        ("x = 2\n\ny = [object.delete(name = len)]", "3:6", "not data"),
         ("mesh.create(\n  name = 'A', vertices = [[1e400, 0, 0]])", "1:1", "inf"),
         ("x = 1\nfail('not today')", "2:1", "not today"),
         ("x = math.asin(2)", "1:5", "between -1 and 1"),
@@ -237,7 +237,7 @@ def test_a_name_that_hides_tools_is_told_as_that() -> None:
         "[light.create(name = 'Sun')\n for light in [object.delete(object = 'A')]]",
     ):
         finding = refusal(text)
-        assert "The program gave the name 'light' a value of its own" in (finding.cure or ""), finding
+        assert "The program assigned another value to the name 'light'" in (finding.cure or ""), finding
 
 
 def test_params_that_are_too_large_are_told_as_that() -> None:

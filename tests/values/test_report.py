@@ -24,5 +24,5 @@ def test_a_report_is_json_with_everything_in_it() -> None:
 
 
 def test_a_success_has_nothing_to_find_fault_with() -> None:
-    with pytest.raises(ValueError, match="no success"):
+    with pytest.raises(ValueError, match="has not succeeded"):
         RunReport("steps", "r", "succeeded", (), findings=(Finding(Fault.CANCELLED, "stopped"),))

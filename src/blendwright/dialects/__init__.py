@@ -1,1 +1,1 @@
-"""The outer formats: each parses its text into a Plan and renders a RunReport into its own result contract."""
+"""External formats of plans: each parses its text into a Plan and renders a RunReport into its result contract."""

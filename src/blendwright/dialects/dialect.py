@@ -1,7 +1,9 @@
-"""What a dialect is: one outer format of plans and of their results, as one value. `registry` lists them.
+"""Description of a dialect: one external format of plans and of their results, as one value.
 
-A dialect says how its documents are recognised, read and rendered, and which of a plan's policies it has. It never runs anything.
-What it reads and renders is held to the published schemas, with each field's own description as the cure.
+`registry` lists the dialects.
+
+A dialect recognises, reads and renders its documents, and sets some of a plan's policies. It never runs anything. The
+published schemas check its input and output; the fix in a finding is the description of the field.
 """
 
 from __future__ import annotations
@@ -39,10 +41,11 @@ Tone = Literal["good", "warning", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What a dialect reads from a document. With findings, the operations are there as far as they can be read.
+    """Content that a dialect reads from a document. With findings, the operations are there as far as they can be read.
 
-    `request_id` is the one that the document gives; None where the dialect has no such field. `remarks` is what the dialect's
-    own result needs besides the report; `program` is what the operations come from, where the document is one.
+    `request_id` is the document's own id; None if the dialect has no such field. `remarks` holds data that the dialect
+    needs for its result in addition to the report. `program` is the source of the operations if the document is a
+    program.
     """
 
     operations: tuple[Operation, ...]
@@ -54,8 +57,11 @@ class ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a document can refer to that is not in it: the names of tools and macros, and library files by the paths that it gives.
-    `read_library` raises Refusal. `go_on` is asked now and then whether a program that has been evaluated for so many seconds goes on."""
+    """Context that a document may refer to: the names of tools and macros, and library files by path.
+
+    `read_library` raises Refusal. Evaluation calls `go_on` with its running time in seconds, and stops if the answer is
+    False.
+    """
 
     tools: Collection[str]
     read_library: Callable[[str], str] | None = None
@@ -64,7 +70,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class ResultContract:
-    """What anyone's result of such a plan must be: the version of the contract, and everything that speaks against a document."""
+    """The contract of a dialect's results: its version, and a check that returns the findings of any result document."""
 
     version: str
     findings: Callable[[Any], tuple[Finding, ...]]
@@ -72,32 +78,34 @@ class ResultContract:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One dialect. `parse_document` and `render` are its two directions; the other fields are what differs in between."""
+    """A dialect. `parse_document` and `render` are its two directions; the other fields hold its policies."""
 
     name: str
     form: str
-    """What a document looks like, in a few words, for whoever gave something else."""
+    """The form of a document in a few words, for messages about unrecognised documents."""
     recognises: Callable[[Set[str]], bool]
-    """Whether an object with these keys is meant as one."""
+    """Return True if an object with these keys is a document of this dialect."""
     parse_document: Callable[[Any], ParsedDocument]
-    """Reads a document that is interoperable JSON; never raises."""
+    """Read a document of interoperable JSON; never raise."""
     render: Callable[[RunReport], Any]
-    """The report as the dialect's result contract has it; None where the contract has no result for what happened."""
+    """Return the report in the form of the dialect's result contract; None if the contract has no form for it."""
     tie_break: TieBreak
     on_failure: OnFailure
     parse_within: Callable[[Any, Surroundings | None], ParsedDocument] | None = None
-    """The same as `parse_document`, where what a document means depends on what is around it."""
+    """Used instead of `parse_document` by a dialect whose documents depend on their surroundings."""
     boundary: Boundary = "operation"
-    """What a failure takes back where nobody says."""
+    """The default extent of the rollback after a failure."""
     on_unknown_tool: OnUnknownTool = "refuse"
     on_nondeterministic: OnNondeterministic = "prove"
     result_contract: ResultContract | None = None
-    """Where results that others wrote can be validated."""
+    """The contract for validating results from other producers, if the dialect has one."""
     resume: Callable[[dict[str, Any], str, Sequence[Any]], dict[str, Any]] | None = None
-    """A document under another request id, with the items of operations that are committed already. Where there is none, a
-    repeated plan has nothing by which its operations are known again, and a model's plan is done as a whole or not at all."""
+    """Return a document under another request id, with the items of already committed operations.
+
+    Without this function, a repeated plan cannot identify its operations, so a model's plan runs completely or not at all.
+    """
     conclusion: Callable[[Any], Iterable[tuple[Tone, str, str]]] | None = None
-    """What a person is shown of a result besides its operations: lines, each with a tone, a heading and a text."""
+    """Return the lines that a person sees after the operations of a result, each as tone, heading and text."""
 
     def parse(
         self,
@@ -108,14 +116,13 @@ class Dialect:
         is_json: bool = False,
         surroundings: Surroundings | None = None,
     ) -> Plan:
-        """The plan, with findings where the document breaks its contract. `is_json`: the JSON reader has passed it already.
+        """Return the plan, with findings if the document breaks its contract.
 
-        A request id that is given must be the document's own, where it has one; where it has none and none is given, the hash
-        of the document serves, or of the program with all that decides what it yields.
+        `is_json` means that the JSON reader has already checked the document. A given request id must equal the document's own.
+        If neither exists, the plan gets the hash of the document, or of the program with everything that determines its operations.
         """
-        if is_json:
-            findings = ()
-        else:
+        findings: tuple[Finding, ...] = ()
+        if not is_json:
             findings = non_interoperable_values(document)
         if findings:
             parsed = ParsedDocument((), findings)
@@ -123,23 +130,18 @@ class Dialect:
             parsed = self.parse_within(document, surroundings)
         else:
             parsed = self.parse_document(document)
-        findings, own = parsed.findings, parsed.request_id
-        if own is None and not request_id and not findings:
-            source = parsed.program
-            if source is None:
-                own = hashlib.sha256(rfc8785.dumps(document)).hexdigest()
-            else:
-                own = source.hash
-        elif own is not None and request_id and request_id != own:
-            message = f"the plan's request_id is '{own[:100]}', and '{request_id[:100]}' was given from outside"
-            if own:
-                pointer = "/request_id"
-            else:
-                pointer = ""
-            findings += (Finding(Fault.SCHEMA_INVALID, message, pointer, "Give one of the two only."),)
+
+        findings, plan_id = parsed.findings, parsed.request_id
+        if plan_id is None:
+            plan_id = request_id or ""
+            if not request_id and not findings:
+                plan_id = _content_id(document, parsed.program)
+        elif request_id and request_id != plan_id:
+            findings += (_conflicting_ids(plan_id, request_id),)
+
         return Plan(
             self.name,
-            (request_id or "") if own is None else own,
+            plan_id,
             parsed.operations,
             self.tie_break,
             self.on_failure,
@@ -152,8 +154,23 @@ class Dialect:
         )
 
 
+def _content_id(document: Any, program: ProgramSource | None) -> str:
+    if program is None:
+        return hashlib.sha256(rfc8785.dumps(document)).hexdigest()
+    return program.hash
+
+
+def _conflicting_ids(plan_id: str, request_id: str) -> Finding:
+    message = f"the plan's request_id is '{plan_id[:100]}', and '{request_id[:100]}' was given from outside"
+    pointer = ""
+    if plan_id:
+        pointer = "/request_id"
+    return Finding(Fault.SCHEMA_INVALID, message, pointer, "Give only one of the two.")
+
+
 @cache
 def checker(name: str) -> Checker:
+    """Return the checker of a published schema; its fixes quote the description of the innermost known field."""
     document_schema = schema(name)
     words = dict(_descriptions(document_schema))
 
@@ -167,11 +184,15 @@ def checker(name: str) -> Checker:
 
 
 def proven(name: str, document: Any) -> None:
-    """What leaves a dialect has passed its contract's own schema; that it does not is a defect of ours."""
+    """Check a document of ours against its published schema.
+
+    Raise BlendwrightError if it breaks the schema, which is a defect.
+    """
     refuse_broken(list(checker(name).findings(document)))
 
 
 def refuse_broken(findings: list[Finding]) -> None:
+    """Raise BlendwrightError for the first finding about a result of ours, if there is one."""
     if findings:
         first = findings[0]
         message = f"the result breaks its own contract at '{first.pointer}': {first.message}"

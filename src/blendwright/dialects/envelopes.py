@@ -1,7 +1,8 @@
-"""The renderings of one outcome: the execution model's ToolResult, its sibling for plans, and the core model's envelope.
+"""Renderings of an outcome: the execution model's ToolResult, the matching result for plans, and the core model's
+envelope.
 
-The report of a plan becomes one outcome first, from the report and its receipts and from nothing else.
-All are strict models; what leaves the core has passed through one of them.
+`plan_outcome` first turns the report of a plan and its receipts into one outcome. All renderings are strict models, and
+every answer of the core passes through one of them.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Envelope(BaseModel):
 
 
 class _ResultFields(Envelope):
-    """What a tool call and a plan answer with alike."""
+    """Fields that results of tool calls and of plans share."""
 
     ok: bool
     error_code: ToolErrorCode | None
@@ -68,14 +69,14 @@ class _ResultFields(Envelope):
     @model_validator(mode="after")
     def _coded(self) -> Self:
         if self.ok != (self.error_code is None):
-            raise ValueError("error_code is there exactly when ok is false")
+            raise ValueError("error_code exists exactly when ok is false")
         if self.ok and self.determinism_class is None:
             raise ValueError("a successful result names its determinism class")
         return self
 
 
 class ToolResult(_ResultFields):
-    """The result of a tool call as the execution model has it."""
+    """The result of a tool call in the execution model."""
 
     @model_validator(mode="after")
     def _seeded(self) -> Self:
@@ -85,11 +86,11 @@ class ToolResult(_ResultFields):
 
 
 class PlanResult(_ResultFields):
-    """The result of a plan: the same fields, each true of all operations together.
+    """The result of a plan: the same fields as for a call, for all operations together.
 
-    `determinism_class` is the weakest of the receipts, `tolerance` the largest. `seeds` has the seed of every operation that has one,
-    and `seed` the one that they share. `handles` are those of all receipts. The fingerprints are those of the scene before and after
-    the run.
+    `determinism_class` is the weakest of the receipts, `tolerance` the largest. `seeds` holds the seed of every
+    operation that has one, and `seed` their common value. `handles` come from all receipts. The fingerprints describe
+    the scene before and after the run.
     """
 
     seeds: dict[str, int]
@@ -98,8 +99,12 @@ class PlanResult(_ResultFields):
     def _seeded(self) -> Self:
         if self.determinism_class == "seeded" and not self.seeds:
             raise ValueError("a seeded plan names the seeds of its operations")
-        if self.seed != (next(iter(self.seeds.values())) if len(set(self.seeds.values())) == 1 else None):
-            raise ValueError("seed is the one that all seeds share")
+        common_seed = None
+        values = set(self.seeds.values())
+        if len(values) == 1:
+            common_seed = values.pop()
+        if self.seed != common_seed:
+            raise ValueError("seed is the common value of all seeds")
         return self
 
 
@@ -110,7 +115,7 @@ class CoreError(Envelope):
 
 
 class CoreEnvelope(Envelope):
-    """The answer to a tool call as the core model has it: a result or an error, never both."""
+    """The answer to a tool call in the core model: a result or an error, never both."""
 
     ok: bool
     result: dict[str, Any] | None = None
@@ -119,41 +124,46 @@ class CoreEnvelope(Envelope):
     @model_validator(mode="after")
     def _consistent(self) -> CoreEnvelope:
         if self.ok != (self.error is None) or self.ok != (self.result is not None):
-            raise ValueError("a result is there exactly when ok is true, an error exactly when it is false")
+            raise ValueError("a result exists exactly when ok is true, an error exactly when it is false")
         return self
 
 
 def tool_result(outcome: Outcome) -> ToolResult:
-    """The outcome of a call."""
+    """Return the outcome of a call as a ToolResult."""
     return ToolResult(**_fields(outcome))
 
 
 def result_envelope(outcome: Outcome) -> ToolResult | PlanResult:
-    """The outcome of a call or of a plan, which is the one that has `seeds`."""
+    """Return a PlanResult for an outcome with seeds, which is a plan's outcome, or else a ToolResult."""
     if outcome.seeds is None:
         return tool_result(outcome)
     return PlanResult(**_fields(outcome), seeds=dict(outcome.seeds))
 
 
 def _fields(outcome: Outcome) -> dict[str, Any]:
-    if outcome.fault is None:
-        code = None
-    else:
+    code = None
+    if outcome.fault is not None:
         code = RENDERINGS[outcome.fault].tool_result
     return {
         "ok": outcome.ok,
         "error_code": code,
         "message": outcome.message,
         "details": _details(outcome),
-        "result": None if outcome.result is None else dict(outcome.result),
+        "result": _copy(outcome.result),
         "determinism_class": outcome.determinism_class,
         "seed": outcome.seed,
         "tolerance": outcome.tolerance,
-        "handles": [dict(handle) for handle in outcome.handles],
+        "handles": list(map(dict, outcome.handles)),
         "fingerprint_before": outcome.fingerprint_before,
         "fingerprint_after": outcome.fingerprint_after,
-        "snapshot": None if outcome.snapshot is None else dict(outcome.snapshot),
+        "snapshot": _copy(outcome.snapshot),
     }
+
+
+def _copy(mapping: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if mapping is None:
+        return None
+    return dict(mapping)
 
 
 def core_envelope(outcome: Outcome) -> CoreEnvelope:
@@ -166,7 +176,7 @@ def core_envelope(outcome: Outcome) -> CoreEnvelope:
         "fingerprint_after": outcome.fingerprint_after,
     }
     if outcome.seeds is not None:
-        # A plan that failed may have done a part: what stands is described as in a success.
+        # A failed plan may have kept some operations. The details describe them as a success does.
         described = PlanResult(**_fields(outcome), seeds=dict(outcome.seeds))
         details |= described.model_dump(
             mode="json", include={"determinism_class", "seed", "seeds", "tolerance", "handles"}
@@ -175,10 +185,17 @@ def core_envelope(outcome: Outcome) -> CoreEnvelope:
 
 
 def render_envelope(outcome: Outcome, envelope: EnvelopeName) -> dict[str, Any]:
-    """The document of either contract. In the core model's, what a plan that failed answers with is among the details."""
+    """Return the outcome as a document of the given contract.
+
+    The core model has no result next to an error, so the result of a failed plan goes into the error's details.
+    """
     if envelope == "tool_result":
         return result_envelope(outcome).model_dump(mode="json")
-    document = core_envelope(outcome).model_dump(mode="json", exclude={"error" if outcome.ok else "result"})
+
+    unused_field = "result"
+    if outcome.ok:
+        unused_field = "error"
+    document = core_envelope(outcome).model_dump(mode="json", exclude={unused_field})
     if not outcome.ok and outcome.result is not None:
         document["error"]["details"]["result"] = dict(outcome.result)
     return document
@@ -192,17 +209,15 @@ def _details(outcome: Outcome) -> dict[str, Any]:
     }
     if outcome.fault is not None:
         details["fault"] = outcome.fault.value
-        own = outcome.recoverable
-        if own is None:
+        details["recoverable"] = outcome.recoverable
+        if outcome.recoverable is None:
             details["recoverable"] = RENDERINGS[outcome.fault].recoverable
-        else:
-            details["recoverable"] = own
         details["findings"] = [finding.to_json() for finding in outcome.findings]
         details["reverted_by"] = outcome.reverted_by
         if outcome.cancelled:
             details["cancelled"] = True
     if outcome.changes:
-        details["changes"] = [dict(change) for change in outcome.changes]
+        details["changes"] = list(map(dict, outcome.changes))
     if outcome.artifacts:
         details["artifacts"] = list(outcome.artifacts)
     if outcome.notes:
@@ -212,7 +227,7 @@ def _details(outcome: Outcome) -> dict[str, Any]:
     return details
 
 
-# What became of an operation, as a summary of partial work has it.
+# Name of each operation status in the summary of partial work.
 PARTS: dict[OperationStatus, str] = {
     "succeeded": "kept",
     "skipped_idempotent": "kept",
@@ -221,8 +236,8 @@ PARTS: dict[OperationStatus, str] = {
     "refused": "not_run",
     "skipped": "not_run",
 }
-# A plan that failed is described in few words: what its lists leave out is counted in their totals.
-MOST_LISTED = 200
+# Entries of each list about a failed plan. Totals count the omitted entries too.
+MAX_LISTED = 200
 OPERATION_PHASES = {"plan": "plan_ms", "execute": "execute_ms", "verify": "verify_ms"}
 
 
@@ -235,79 +250,111 @@ def plan_outcome(
     receipts: ReceiptSummary | None = None,
     beside: Sequence[Outcome] = (),
 ) -> Outcome:
-    """`name` is the tool that was asked to run the plan, `result` what it answers with. `receipts`: instead of the report's own.
-    `beside`: calls for what was asked for beside the plan; one that failed makes a failure of all."""
+    """Return the outcome of a plan.
+
+    `name` is the tool that ran the plan, `result` its answer. `receipts` replaces the summary of the report's own receipts.
+    `beside` holds outcomes of further calls that the caller requested; a failed one makes the whole outcome a failure.
+    """
     receipts = receipts or summarise_receipts(report.operations)
-    if report.ok and (failed := next((each for each in beside if not each.ok), None)) is not None:
-        done = plan_outcome(name, report, result, parse_ms=parse_ms, receipts=receipts)
-        stands = _partial_work(report.operations, receipts)
-        return done.with_(fault=failed.fault, message=failed.message, findings=failed.findings, partial=stands)
+    handles = receipts.handles
+    determinism_class = receipts.determinism_class
+    findings: tuple[Finding, ...] = ()
+    fault = reverted_by = partial = None
     if report.ok:
-        findings = ()
+        determinism_class = determinism_class or "deterministic"
     else:
         findings = tuple(report.all_findings()) or (_unexplained(report),)
-    return Outcome(
+        fault = _fault(report, findings)
+        handles = handles[:MAX_LISTED]
+        if report.status != "refused":
+            partial = _partial_work(report.operations, receipts)
+    if any(operation.status == "rolled_back" for operation in report.operations):
+        reverted_by = "rebuild"
+
+    outcome = Outcome(
         name,
         1,
-        fault=None if report.ok else _fault(report, findings),
+        fault=fault,
         message=sentence(findings),
         findings=findings,
         result=result,
-        handles=receipts.handles if report.ok else receipts.handles[:MOST_LISTED],
-        determinism_class=receipts.determinism_class or ("deterministic" if report.ok else None),
+        handles=handles,
+        determinism_class=determinism_class,
         seed=receipts.seed,
         seeds=receipts.seeds,
         tolerance=receipts.tolerance,
         fingerprint_before=report.scene_hash_before,
         fingerprint_after=report.scene_hash_after,
-        reverted_by="rebuild" if any(each.status == "rolled_back" for each in report.operations) else None,
-        partial=None if report.status in ("succeeded", "refused") else _partial_work(report.operations, receipts),
+        reverted_by=reverted_by,
+        partial=partial,
         recoverable=report.recoverable,
         trace=tuple(_trace(report, parse_ms)),
         request_id=report.request_id,
         notes=(*report.notes, *receipts.notes),
     )
+    failed_call = next((call for call in beside if not call.ok), None)
+    if not report.ok or failed_call is None:
+        return outcome
+    return outcome.with_(
+        fault=failed_call.fault,
+        message=failed_call.message,
+        findings=failed_call.findings,
+        partial=_partial_work(report.operations, receipts),
+    )
 
 
 def _fault(report: RunReport, findings: tuple[Finding, ...]) -> Fault:
-    """The first, but for what outweighs whatever went wrong before it: no way back to the scene, and the end by a caller's wish."""
-    faults = [each.fault for each in report.operations if each.fault is not None] or [findings[0].fault]
-    return next((each for each in (Fault.ROLLBACK_FAILED, Fault.CANCELLED) if each in faults), faults[0])
+    """Return the fault of a failed plan: a failed rollback, else a cancellation, else the first fault."""
+    faults = [operation.fault for operation in report.operations if operation.fault is not None]
+    if not faults:
+        return findings[0].fault
+    for fault in (Fault.ROLLBACK_FAILED, Fault.CANCELLED):
+        if fault in faults:
+            return fault
+    return faults[0]
 
 
 def _unexplained(report: RunReport) -> Finding:
-    """A run that did not succeed and has no finding says at least which operations were not done."""
-    undone = ", ".join(each.operation_id for each in report.operations if not each.done)
+    """Return a finding that lists the undone operations of a failed run without findings."""
+    undone = ", ".join(operation.operation_id for operation in report.operations if not operation.done)
     return Finding(Fault.EXECUTION_FAILED, f"the run is {report.status}; not done: {undone[:500]}")
 
 
 def _partial_work(operations: tuple[OperationReport, ...], receipts: ReceiptSummary) -> dict[str, Any]:
-    """Which operations stand and which do not, by id, as far as a model can afford to read; and how many there are of each."""
+    """Return the operation ids by outcome, each list cut to MAX_LISTED, with the total of each."""
     parts: dict[str, list[str]] = {part: [] for part in PARTS.values()}
+    begun: dict[str, Any] = {}
     for operation in operations:
         parts[PARTS[operation.status]].append(operation.operation_id)
-    totals = {part: len(ids) for part, ids in parts.items()} | {"handles": len(receipts.handles)}
-    begun = {each.operation_id: work for each in operations if (work := each.partial_work) is not None}
-    return {
-        **{part: ids[:MOST_LISTED] for part, ids in parts.items() if part != "not_run"},
-        "begun": begun,
-        "totals": totals,
-    }
+        work = operation.partial_work
+        if work is not None:
+            begun[operation.operation_id] = work
+
+    totals: dict[str, int] = {}
+    summary: dict[str, Any] = {}
+    for part, ids in parts.items():
+        totals[part] = len(ids)
+        if part != "not_run":
+            summary[part] = ids[:MAX_LISTED]
+    totals["handles"] = len(receipts.handles)
+    return {**summary, "begun": begun, "totals": totals}
 
 
 def _trace(report: RunReport, parse_ms: float | None) -> Iterator[PhaseTrace]:
-    """The phases of all operations together; the time of the run that no phase accounts for is the way there and back, and the commits."""
+    """Return the phases of all operations together.
+
+    The phase "return" gets the time of the run that no other phase accounts for: transport and commits.
+    """
     spent: dict[str, float | None] = {
         "parse": parse_ms,
         "validate_input": report.timings.get("validate_ms"),
         "gate": report.timings.get("gate_ms"),
     }
     for phase, part in OPERATION_PHASES.items():
-        times = [each.timings[part] for each in report.operations if part in each.timings]
+        times = [operation.timings[part] for operation in report.operations if part in operation.timings]
+        spent[phase] = None
         if times:
             spent[phase] = round(sum(times), 3)
-        else:
-            spent[phase] = None
     inside = sum(spent[phase] or 0.0 for phase in ("gate", *OPERATION_PHASES))
     spent["return"] = round(max(0.0, report.timings.get("run_ms", 0.0) - inside), 3)
     return (PhaseTrace(phase, spent[phase]) for phase in PHASES)

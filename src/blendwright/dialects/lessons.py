@@ -1,4 +1,4 @@
-"""What a language model is told about each dialect: its rules, and an example of a plan."""
+"""Rules and an example plan of each dialect, as the prompt of a language model shows them."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ GEONODES_EXAMPLE = """\
  "done": true, "final_message": "The plane is subdivided three times.", "meta": {"requires_gate_verification": true}}"""
 
 PLAN_RULES = """\
-Rules: metres, degrees, linear RGB 0..1, Z up. Names are exact and must be free. safety_level is at least that of the tool (read_only,
-safe_write, destructive). depends_on names what must be there first. One request_id per request: keep it when you repair."""
+Rules: metres, degrees, linear RGB 0..1, Z up. Names are exact; new names must be unused. safety_level is at least that of the tool
+(read_only, safe_write, destructive). depends_on lists the ids that must run first. One request_id per request: keep it in repairs."""
 
 MORE_RULES = """\
-Every object gets a name of its own that says what it is. What is named by another operation must be made first: put the maker's
-operation_id into depends_on. Operations that do not need each other have no dependency. Positions are of an object's origin, and shapes
-are centred on it: what stands on the floor has its location at half its height. Leave out what should be as by default. If the request
-leaves sizes open, choose those of the real thing. Use only the tools below."""
+Give every object a unique, descriptive name. If an operation uses something that another one creates, put the creator's operation_id
+into depends_on. Independent operations have no dependency. A position is the position of an object's origin, and shapes are centred
+on it: an object on the floor has z at half its height. Omit arguments whose default fits. If the request gives no sizes, choose
+realistic ones. Use only the tools below."""
 
 GEONODES_RULES = """\
 Steps run in order, at most 25. Each has a type: NODE_TREE or GN_OPS change the node tree of one object's modifier; PYTHON is the last
-resort and may be refused. group_input and group_output are given node ids. Set properties before linking sockets that depend on them.
+resort and may be refused. The nodes group_input and group_output exist already. Set properties before linking sockets that need them.
 "done" is accepted only when the gates pass: output connected, no invalid links, no cycles, evaluates, geometry not empty."""
 PROGRAM_EXAMPLE = """\
 {"program": "wood = material.ensure_principled(name = \\"Oak\\", base_color = [0.45, 0.27, 0.12])\\nfor i in range(4):\\n    leg = \
@@ -48,12 +48,12 @@ mesh.create_primitive(kind = \\"cylinder\\", name = \\"Leg_%d\\" % i, radius = 0
 
 PROGRAM_RULES = """\
 Answer with {"program": text}: a Starlark program that calls tools by name, as noun.verb with named arguments. Starlark is Python without
-imports, classes, while, try, sets and the operator **. A call returns a handle: pass it where a name is wanted, or use handle.name. What
-is written first happens first. There are math (sin, cos, sqrt, pi, sin_deg, cos_deg …), vec (add, sub, scale, rotate,
-polar(radius, degrees, z) …), random(seed) with uniform, int, choice, and pad(7, 2) for "07". Nothing of the scene can be read by the
-program. Findings name its line."""
+imports, classes, while, try, sets and the operator **. A call returns a handle: pass it as a name, or use handle.name. Calls run in
+the order of the program. Available: math (sin, cos, sqrt, pi, sin_deg, cos_deg …), vec (add, sub, scale, rotate,
+polar(radius, degrees, z) …), random(seed) with uniform, int, choice, and pad(7, 2) for "07". The program cannot read the scene.
+Findings name its line."""
 
 SCENE_RULES = """\
-Rules: metres, degrees, linear RGB 0..1, Z up. Names are exact and must be free. Every object gets a name of its own that says what it is.
-Positions are of an object's origin, and shapes are centred on it: what stands on the floor has its location at half its height. Leave out
-what should be as by default. If the request leaves sizes open, choose those of the real thing. Use only the tools below."""
+Rules: metres, degrees, linear RGB 0..1, Z up. Names are exact; new names must be unused. Give every object a unique, descriptive name.
+A position is the position of an object's origin, and shapes are centred on it: an object on the floor has z at half its height. Omit
+arguments whose default fits. If the request gives no sizes, choose realistic ones. Use only the tools below."""

@@ -1,4 +1,4 @@
-"""The operations dialect: the planner's strict JSON in, receipts or the four-field failure payload out."""
+"""The operations dialect: it reads the planner's strict JSON and renders receipts or the four-field failure payload."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 ID = re.compile(r"[a-zA-Z0-9_.:-]{1,128}")
 FIELDS = frozenset({"operation_id", "tool_name", "args", "depends_on", "safety_level"})
 SAFETY_LEVELS = frozenset({"read_only", "safe_write", "destructive"})
-MAX_HINT = 500
+MAX_HINT_CHARACTERS = 500
 
 
 def parse_document(document: Any) -> ParsedDocument:
-    """The operations, with findings where the document breaks the schema."""
+    """Return the operations, with findings if the document breaks the schema."""
     findings = tuple(checker("planner_operations.v1").findings(document))
     if not findings:
         items = cast("list[dict[str, Any]]", document["operations"])
@@ -35,8 +35,10 @@ def parse_document(document: Any) -> ParsedDocument:
     fields = fields_of(document)
     items = items_of(fields.get("operations"))
     operations = tuple(_as_far_as_readable(position, item) for position, item in enumerate(items))
-    id: Any = fields.get("request_id")
-    return ParsedDocument(operations, findings, id if isinstance(id, str) else "")
+    request_id: Any = fields.get("request_id")
+    if not isinstance(request_id, str):
+        request_id = ""
+    return ParsedDocument(operations, findings, request_id)
 
 
 def _sound(position: int, item: dict[str, Any]) -> Operation:
@@ -52,14 +54,15 @@ def _sound(position: int, item: dict[str, Any]) -> Operation:
 
 
 def _as_far_as_readable(position: int, item: Any) -> Operation:
-    """An operation of a document that breaks the schema: what fits is taken, what does not is named as unsound."""
+    """Return an operation of a document that breaks the schema: its valid fields, with the invalid ones marked as
+    unsound.
+    """
     pointer = f"/operations/{position}"
     fields = fields_of(item)
-    unsound: set[Field]
-    if fields.keys() == FIELDS:
-        unsound = set()
-    else:
-        unsound = {"other"}
+    unsound: set[Field] = set()
+    if fields.keys() != FIELDS:
+        unsound.add("other")
+
     id, tool, args = fields.get("operation_id"), fields.get("tool_name"), fields.get("args")
     if not isinstance(id, str) or not ID.fullmatch(id):
         id = pointer
@@ -70,11 +73,11 @@ def _as_far_as_readable(position: int, item: Any) -> Operation:
     if not isinstance(args, dict):
         args = {}
         unsound.add("args")
-    listed: Any = fields.get("depends_on")
-    if isinstance(listed, list):
-        waits_for = cast("list[Any]", listed)
-    else:
-        waits_for = [None]
+
+    waits_for: list[Any] = [None]
+    dependencies: Any = fields.get("depends_on")
+    if isinstance(dependencies, list):
+        waits_for = cast("list[Any]", dependencies)
     names = tuple(name for name in waits_for if isinstance(name, str) and ID.fullmatch(name))
     if len(set(names)) != len(waits_for):
         unsound.add("depends_on")
@@ -82,39 +85,52 @@ def _as_far_as_readable(position: int, item: Any) -> Operation:
     if not isinstance(level, str) or level not in SAFETY_LEVELS:
         level = None
         unsound.add("safety_level")
+
+    marks = SOUND
     if unsound:
         marks = frozenset(unsound)
-    else:
-        marks = SOUND
     return Operation(id, tool, cast("dict[str, Any]", args), names, level, position, pointer, unsound=marks)
 
 
 def resume(document: dict[str, Any], request_id: str, committed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The document under a request id, with the committed operations that it leaves out. They come behind its own, so that
-    pointers into what was given stay true: they are in the scene, and others may depend on them."""
+    """Return the document under a request id, with the committed operations that it lacks.
+
+    They are in the scene, and other operations may depend on them. They follow the document's own operations, so that
+    pointers into the given document stay valid.
+    """
     document = {**document, "request_id": request_id}
     if isinstance(document.get("operations"), list):
-        own = items_of(document["operations"])
-        ids = [fields_of(item).get("operation_id") for item in own]
-        document["operations"] = [*own, *(dict(item) for item in committed if item["operation_id"] not in ids)]
+        operations = list(items_of(document["operations"]))
+        ids = [fields_of(item).get("operation_id") for item in operations]
+        for item in committed:
+            if item["operation_id"] not in ids:
+                operations.append(dict(item))
+        document["operations"] = operations
     return document
 
 
 def render(report: RunReport) -> dict[str, Any]:
-    """Receipts when every operation was done, else the failure payload; either has passed its published schema."""
+    """Return receipts if every operation was done, or else the failure payload; both match their published schemas."""
     if report.ok:
-        plain = all(operation.origin is None for operation in report.operations)  # no macro was called
-        receipts = [_receipt(one) for one in (report.operations if plain else reports_by_caller(report.operations))]
+        operations = report.operations
+        calls_macros = any(operation.origin is not None for operation in operations)
+        if calls_macros:
+            operations = reports_by_caller(operations)
+        receipts = list(map(_receipt, operations))
         result = {"request_id": report.request_id, "status": "succeeded", "receipts": receipts}
         proven("operations_result.v1", result)
         return result
+
     payload = _failure(report)
     proven("failure_payload.v1", payload)
     return payload
 
 
 def _receipt(operation: OperationReport) -> dict[str, Any]:
-    """The receipt of the commit, as it was written; the status is that of this run."""
+    """Return the receipt as committed, with the status of this run."""
+    result = None
+    if operation.result is not None:
+        result = dict(operation.result)
     fields: dict[str, Any] = {
         "operation_id": operation.operation_id,
         "tool_name": operation.tool,
@@ -124,7 +140,7 @@ def _receipt(operation: OperationReport) -> dict[str, Any]:
         "scene_hash_before": operation.scene_hash_before,
         "scene_hash_after": operation.scene_hash_after,
         "operation_key": operation.operation_key,
-        "result": None if operation.result is None else dict(operation.result),
+        "result": result,
     }
     return {**fields, **(operation.receipt or {}), "status": operation.status}
 
@@ -133,11 +149,13 @@ def _failure(report: RunReport) -> dict[str, Any]:
     findings = list(report.all_findings())
     faults = [finding.fault for finding in findings]
     faults += [operation.fault for operation in report.operations if operation.fault is not None]
-    # A rollback that failed outweighs whatever made it necessary.
     if Fault.ROLLBACK_FAILED in faults:
+        # A failed rollback is more important than its cause.
         first = Fault.ROLLBACK_FAILED
+    elif faults:
+        first = faults[0]
     else:
-        first = (faults or [Fault.INTERNAL_ERROR])[0]
+        first = Fault.INTERNAL_ERROR
     return {
         "error_code": first.value,
         "recoverable": report.recoverable,
@@ -149,30 +167,39 @@ def _failure(report: RunReport) -> dict[str, Any]:
 def _hint(report: RunReport, first: Fault, findings: list[Finding]) -> str:
     chosen = next((finding for finding in findings if finding.fault is first), None)
     if chosen is None:
-        failed = (one.message for one in reports_by_caller(report.operations) if one.fault is first)
-        return _cut(next(failed, "") or "The run did not finish; look at the report.", "")
+        return _cut(_failure_message(report, first) or "The run did not finish; look at the report.", "")
+
+    location = ""
     if chosen.where:
-        where = f"{chosen.where}: "
-    else:
-        where = ""
+        location = f"{chosen.where}: "
+    suffix = ""
     if len(findings) > 1:
-        more = f" ({len(findings) - 1} more in the report)"
-    else:
-        more = ""
-    return _cut(f"{where}{_message_of(report, chosen)}. {chosen.cure or ''}".strip(), more)
+        suffix = f" ({len(findings) - 1} more in the report)"
+    return _cut(f"{location}{_message_of(report, chosen)}. {chosen.cure or ''}".strip(), suffix)
+
+
+def _failure_message(report: RunReport, fault: Fault) -> str:
+    for operation in reports_by_caller(report.operations):
+        if operation.fault is fault:
+            return operation.message
+    return ""
 
 
 def _message_of(report: RunReport, chosen: Finding) -> str:
-    """Of a macro, what became of its other steps belongs to it."""
+    """Return the finding's message; for a step of a macro, with the outcome of the macro's other steps."""
     if not any(operation.origin is not None for operation in report.operations):
         return chosen.message
-    owners = (operation for operation in reports_by_caller(report.operations) if chosen in operation.findings)
-    return next((owner.message for owner in owners if owner.message.startswith(chosen.message)), chosen.message)
+    for owner in reports_by_caller(report.operations):
+        if chosen in owner.findings and owner.message.startswith(chosen.message):
+            return owner.message
+    return chosen.message
 
 
-def _cut(text: str, more: str) -> str:
-    room = MAX_HINT - len(more)
-    return (text if len(text) <= room else text[: room - 1] + "…") + more
+def _cut(text: str, suffix: str) -> str:
+    room = MAX_HINT_CHARACTERS - len(suffix)
+    if len(text) > room:
+        text = text[: room - 1] + "…"
+    return text + suffix
 
 
 DIALECT = Dialect(

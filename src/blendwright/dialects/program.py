@@ -1,7 +1,7 @@
-"""The program dialect: a Starlark program and its parameters in; what it yields is an ordinary plan of operations.
+"""The program dialect: it reads a Starlark program with parameters, which yields an ordinary plan of operations.
 
-The document is {"program": text, "params": {…}}. The program is evaluated before anything is validated; everything behind it knows the
-operations only. Its results are those of the operations dialect.
+The document is {"program": text, "params": {…}}. Blendwright evaluates the program before validation; all later stages
+see only the operations. Its results are results of the operations dialect.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ from blendwright.values.plan import Operation, Plan, ProgramSource
 
 
 def parse_within(document: Any, surroundings: Surroundings | None) -> ParsedDocument:
-    """The operations that the program yields, or a finding with the line and column where it stands."""
-    # Only who has a program needs an interpreter for it.
+    """Return the operations that the program yields, or a finding with its line and column."""
+    # Only documents with a program need the interpreter.
     from blendwright.programs.program import DEFAULT_NAME, Program, evaluate, no_libraries, program_hash
 
     fields = fields_of(document)
     request_id = fields.get("request_id")
     findings = tuple(checker("program_plan.v1").findings(document))
     if findings:
-        return ParsedDocument((), findings, request_id if isinstance(request_id, str) else None)
+        if not isinstance(request_id, str):
+            request_id = None
+        return ParsedDocument((), findings, request_id)
+
     program = Program(fields["program"], fields.get("params", {}), fields.get("name", DEFAULT_NAME))
     around = surroundings or _shipped()
     evaluated = evaluate(program, around.tools, around.read_library or no_libraries, go_on=around.go_on)
@@ -34,15 +37,14 @@ def parse_within(document: Any, surroundings: Surroundings | None) -> ParsedDocu
         program_hash(program, evaluated.libraries),
         evaluated.printed,
     )
+    remarks = None
     if evaluated.printed:
         remarks = {"printed": evaluated.printed}
-    else:
-        remarks = None
     return ParsedDocument(evaluated.operations, evaluated.findings, request_id, remarks, source)
 
 
 def _shipped() -> Surroundings:
-    """What there is without any workspace."""
+    """Return the tools and macros of the package, for programs outside a workspace."""
     from blendwright.macros.loading import package_macros
     from blendwright.tools import catalog
 
@@ -51,15 +53,18 @@ def _shipped() -> Surroundings:
 
 
 def yielded_document(valid: Plan, plan: Plan) -> dict[str, Any]:
-    """The plan that a program yields, as the operations dialect has it. `valid` is what validation made of it: from there come the
-    safety levels, which no program gives."""
+    """Return the plan that a program yields as a document of the operations dialect.
+
+    `valid` is the validated plan. It provides the safety levels, which a program does not declare.
+    """
     levels: dict[str, str | None] = {}
-    for one in valid.operations:
-        if one.origin is None:
-            levels[one.caller_id] = one.safety_level
+    for operation in valid.operations:
+        if operation.origin is None:
+            levels[operation.caller_id] = operation.safety_level
         else:
-            levels[one.caller_id] = one.origin.safety_level
-    return {"request_id": plan.request_id, "operations": [_item(one, levels[one.id]) for one in plan.operations]}
+            levels[operation.caller_id] = operation.origin.safety_level
+    items = [_item(operation, levels[operation.id]) for operation in plan.operations]
+    return {"request_id": plan.request_id, "operations": items}
 
 
 def _item(operation: Operation, safety_level: str | None) -> dict[str, Any]:

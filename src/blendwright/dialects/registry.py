@@ -1,6 +1,8 @@
-"""The dialects that are known, and the way from outside to a plan and from a report to outside. Nobody else knows their names.
+"""Registry of the dialects: recognises and reads documents, and renders reports.
 
-A new dialect is a file with a `Dialect` and a line here, or a call of `register` before anything is read.
+Only this module knows the names of dialects.
+
+To add a dialect, write a file with a `Dialect` and register it here, or call `register` before anything is read.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ _DIALECTS: dict[str, Dialect] = {}
 
 
 def register(dialect: Dialect) -> None:
-    """Make a dialect known. Documents are offered to the dialects in the order in which they were registered."""
+    """Add a dialect. `recognise` tries the dialects in the order of their registration."""
     if dialect.name in _DIALECTS:
-        raise ValueError(f"there is a dialect named '{dialect.name}' already")
+        raise ValueError(f"a dialect named '{dialect.name}' already exists")
     _DIALECTS[dialect.name] = dialect
 
 
@@ -51,17 +53,18 @@ def dialect(name: str) -> Dialect:
 
 
 def recognise(document: Any) -> Dialect | Finding:
-    """The dialect that a document is in, read from its shape, or what was expected instead."""
+    """Return the dialect that the document's keys belong to, or a finding that lists the known forms."""
+    keys: set[str] = set()
     if isinstance(document, dict):
         keys = {key for key in cast("dict[Any, Any]", document) if isinstance(key, str)}
-    else:
-        keys = set[str]()
-    for one in _DIALECTS.values():
-        if one.recognises(keys):
-            return one
-    forms = [f"{one.form} ({one.name})" for one in _DIALECTS.values()]
+
+    forms: list[str] = []
+    for candidate in _DIALECTS.values():
+        if candidate.recognises(keys):
+            return candidate
+        forms.append(f"{candidate.form} ({candidate.name})")
     cure = f"Give an object with {', '.join(forms[:-1])}, or one with {forms[-1]}."
-    return Finding(Fault.SCHEMA_INVALID, "this is none of the plans that are known here", "", cure)
+    return Finding(Fault.SCHEMA_INVALID, "this document is not a plan of any known dialect", "", cure)
 
 
 def read_plan(
@@ -72,7 +75,7 @@ def read_plan(
     boundary: Boundary | None = None,
     surroundings: Surroundings | None = None,
 ) -> Plan:
-    """The plan, with findings of its own where it breaks its contract. Raises Refusal for what is no plan at all."""
+    """Return the plan of a text, with findings if it breaks its contract. Raise Refusal if the text is not a plan."""
     document, findings = read_json(text)
     if findings:
         raise Refusal(findings)
@@ -93,7 +96,10 @@ def parse_plan(
     is_json: bool = False,
     surroundings: Surroundings | None = None,
 ) -> Plan:
-    """The same for a document that is no text any more. `is_json`: the JSON reader has passed it already."""
+    """Return the plan of a parsed document. Raise Refusal if it is not a plan.
+
+    `is_json` means that the JSON reader has already checked the document.
+    """
     if dialect is not None:
         chosen = _DIALECTS[dialect]
     else:
@@ -104,11 +110,14 @@ def parse_plan(
 
 
 def unread_plan(dialect: str | None = None) -> Plan:
-    """What stands for a document that is no plan, or is not read yet: in the dialect that was asked for, else in the first one."""
+    """Return an empty plan that represents a document which is unread or not a plan.
+
+    Its dialect is the given one, or else the first registered one.
+    """
     chosen = _DIALECTS[dialect or next(iter(_DIALECTS))]
     return Plan(chosen.name, "", (), chosen.tie_break, chosen.on_failure)
 
 
 def render(report: RunReport) -> Any:
-    """The report in the result contract of the plan's own dialect."""
+    """Render the report in the result contract of its plan's dialect."""
     return _DIALECTS[report.dialect].render(report)

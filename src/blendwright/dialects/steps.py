@@ -1,13 +1,14 @@
-"""The steps dialect: payloads with both tool forms, and the rules that a schema cannot say.
+"""The steps dialect: payloads with both tool forms, and the rules that a schema cannot express.
 
-A result is a list of entries with `__meta__` last, rendered from a report; the validator is for anyone's. What `__meta__` says follows
-from the entries, by one function that both sides use.
+A result is a list of entries that ends with `__meta__`, rendered from a report. The validator accepts results of any
+producer. `__meta__` follows from the entries; rendering and validation use the same function for it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from blendwright.dialects.dialect import Dialect, ParsedDocument, ResultContract, checker, refuse_broken
@@ -22,50 +23,60 @@ from blendwright.values.plan import SOUND, Field, Operation, Places
 if TYPE_CHECKING:
     from blendwright.values.report import OperationReport, RunReport
 
-# The semantic version of the contract, for payloads and results: a change of meaning raises it and adds cases to tests/cases/steps.
+# Semantic version of the contract for payloads and results. A change of meaning raises it and adds cases to tests/cases/steps.
 CONTRACT_VERSION = "1.0.0"
 META = "__meta__"
-# Refused for one of these, all steps are skipped: dependencies are resolved before anything else is looked at.
+# A refusal for one of these faults skips all steps, because the dependencies are resolved first.
 UNRESOLVED = frozenset({Fault.DEPENDENCY_MISSING, Fault.GRAPH_CYCLE})
-# What a person did not allow has not failed: nothing was tried.
+# A step without a person's approval counts as skipped and not as failed, because nothing ran.
 NOT_ALLOWED = frozenset({"approval_missing", "approval_declined", "approval_outdated"})
-CACHED = "done before: the receipt of an earlier run stands"
+CACHED = "already done: the receipt of an earlier run is valid"
 
 Entry = dict[str, Any]
 
 
 def render(report: RunReport) -> list[Entry] | None:
-    """The result in payload order. None for a payload that breaks the contract itself: it has findings, and no result."""
+    """Return the result in the order of the payload.
+
+    None for a payload that breaks the contract itself: it has findings, but no result.
+    """
+    findings: list[Finding] = []
     if report.status == "refused":
         findings = list(report.all_findings())
-    else:
-        findings = []
-    if any(_breaks_the_contract(finding) for finding in findings):
+    if any(map(_breaks_the_contract, findings)):
         return None
+
     unresolved = any(finding.fault in UNRESOLVED for finding in findings)
     operations = sorted(reports_by_caller(report.operations), key=lambda operation: operation.position)
-    entries = [_entry(operation, unresolved) for operation in operations]
-    # One that waits for a failed step and has a fault of its own counts as failed.
-    skipped = {entry["step_id"] for entry in entries if entry["skipped"]}
-    blocked = [one.operation_id for one in operations if one.blocked and one.operation_id in skipped]
+    entries: list[Entry] = []
+    blocked: list[str] = []
+    for operation in operations:
+        entry = _entry(operation, unresolved)
+        entries.append(entry)
+        # A step with a fault of its own counts as failed, even if it also waits for a failed step.
+        if operation.blocked and entry["skipped"]:
+            blocked.append(operation.operation_id)
+
     result = [*entries, _meta(entries, blocked, sentence(report.findings))]
     refuse_broken(list(validate_result(result)))
     return result
 
 
 def _breaks_the_contract(finding: Finding) -> bool:
-    """Ids that steps of macros need are no matter of the payload's contract, which knows no macros: that finding has a rule."""
+    """Return True if the finding says that the payload breaks the steps contract.
+
+    The contract knows no macros, so a finding about the ids of a macro's steps does not count. Such a finding has a
+    rule.
+    """
     return finding.fault is Fault.SCHEMA_INVALID and finding.rule is None
 
 
 def _entry(operation: OperationReport, unresolved: bool) -> Entry:
     ok = operation.done
     skipped = unresolved or _was_skipped(operation)
+    reason = error = None
     if operation.status == "skipped_idempotent":
         reason = CACHED
-    else:
-        reason = None
-    error = None
     if skipped:
         reason = operation.message or "not run"
     elif not ok:
@@ -84,21 +95,21 @@ def _entry(operation: OperationReport, unresolved: bool) -> Entry:
 
 
 def _was_skipped(operation: OperationReport) -> bool:
-    """Not tried, not allowed, or taken back for the fault of another."""
+    """Return True if the step was not tried, was not allowed, or was rolled back because of another step."""
     if operation.status == "refused":
         return all(finding.rule in NOT_ALLOWED for finding in operation.findings)
     return operation.status == "skipped" or (operation.status == "rolled_back" and operation.fault is None)
 
 
-def _meta(entries: Sequence[Entry], blocked: list[str], of_the_plan: str) -> Entry:
-    """`of_the_plan`: what is wrong with no step by itself."""
-    failed = [entry["step_id"] for entry in entries if _failed(entry)]
+def _meta(entries: Sequence[Entry], blocked: list[str], plan_problems: str) -> Entry:
+    """Return the `__meta__` entry. `plan_problems` are the problems that belong to no step."""
+    failed = _failed_ids(entries)
     status = task_status(entries, blocked)
     reasons = {
         "COMPLETED": None,
-        "PARTIAL": of_the_plan or "some steps were skipped",
+        "PARTIAL": plan_problems or "some steps were skipped",
         "FAILED": f"{len(failed)} of {len(entries)} steps failed",
-        "BLOCKED": f"{len(blocked)} of {len(entries)} steps wait for what was not done",
+        "BLOCKED": f"{len(blocked)} of {len(entries)} steps wait for steps that were not done",
     }
     return {
         "step_id": META,
@@ -112,29 +123,38 @@ def _meta(entries: Sequence[Entry], blocked: list[str], of_the_plan: str) -> Ent
     }
 
 
+def _failed_ids(entries: Sequence[Entry]) -> list[str]:
+    return [entry["step_id"] for entry in entries if _failed(entry)]
+
+
 def task_status(entries: Sequence[Entry], blocked: Sequence[str]) -> str:
-    """FAILED when a step failed; else BLOCKED when dependencies kept one from running; else PARTIAL when one was skipped."""
-    if any(_failed(entry) for entry in entries):
+    """Return FAILED if a step failed, else BLOCKED if a dependency prevented one, else PARTIAL if one was skipped, else
+    COMPLETED.
+    """
+    if any(map(_failed, entries)):
         return "FAILED"
     if blocked:
         return "BLOCKED"
-    if any(entry["skipped"] for entry in entries):
+    if any(map(itemgetter("skipped"), entries)):
         return "PARTIAL"
     return "COMPLETED"
 
 
 def validate_result(document: Any) -> tuple[Finding, ...]:
-    """Everything that the contract says against a result, whoever produced it."""
+    """Return all findings of the contract about a result of any producer."""
     if isinstance(document, list):
-        # What a tool put out is its own affair: the contract says "any", however deep or large.
-        document = [_without_output(item) for item in cast("list[Any]", document)]
+        # The contract allows any output of a tool, so the check leaves the outputs out.
+        document = list(map(_without_output, cast("list[Any]", document)))
     findings = non_interoperable_values(document) or tuple(checker("steps_result.v1").findings(document))
     if not isinstance(document, list):
         return findings
+
     items = cast("list[Any]", document)
-    findings += tuple(_places(items))
-    # Whether entries agree with each other can be said only of entries that are well-formed.
-    return findings or tuple(_inconsistencies(items))
+    findings += tuple(_misplaced_entries(items))
+    if findings:
+        return findings
+    # Only well-formed entries can be compared with each other.
+    return tuple(_inconsistencies(items))
 
 
 def _without_output(item: Any) -> Any:
@@ -144,18 +164,21 @@ def _without_output(item: Any) -> Any:
     return {**entry, "output": None}
 
 
-def _places(items: list[Any]) -> Iterator[Finding]:
-    """`__meta__` is there, once, as the last entry; every step has one entry."""
+def _misplaced_entries(items: list[Any]) -> Iterator[Finding]:
+    """Yield findings unless `__meta__` is exactly the last entry and every step has exactly one entry."""
     ids = [fields_of(item).get("step_id") for item in items]
     if META not in ids:
         yield _wrong("", f"there is no {META} entry", f"Append the {META} entry as the last one.")
-    first: dict[str, int] = {}
+
+    first_positions: dict[str, int] = {}
     for index, id in enumerate(ids):
         pointer = pointer_of((index, "step_id"))
-        if id == META and index != len(ids) - 1:
-            yield _wrong(pointer, f"{META} is not the last entry", "Put it at the end, once.")
-        elif isinstance(id, str) and id != META and first.setdefault(id, index) != index:
-            yield _wrong(pointer, f"'{id[:100]}' has an entry already, at /{first[id]}", "Give every step one entry.")
+        if id == META:
+            if index != len(ids) - 1:
+                yield _wrong(pointer, f"{META} is not the last entry", "Put it at the end, once.")
+        elif isinstance(id, str) and first_positions.setdefault(id, index) != index:
+            message = f"'{id[:100]}' already has an entry at /{first_positions[id]}"
+            yield _wrong(pointer, message, "Give every step one entry.")
 
 
 def _inconsistencies(items: list[Entry]) -> Iterator[Finding]:
@@ -165,32 +188,35 @@ def _inconsistencies(items: list[Entry]) -> Iterator[Finding]:
     at = f"/{len(entries)}"
     for name, count in _stats(entries).items():
         if meta["stats"][name] != count:
-            message = f"stats.{name} is {meta['stats'][name]}, and the entries say {count}"
-            yield _wrong(f"{at}/stats/{name}", message, f"Say {count}.")
-    failed = [entry["step_id"] for entry in entries if _failed(entry)]
+            message = f"stats.{name} is {meta['stats'][name]}, but the entries give {count}"
+            yield _wrong(f"{at}/stats/{name}", message, f"Set it to {count}.")
+
+    failed = _failed_ids(entries)
     if set(meta["failed_steps"]) != set(failed):
         cure = f"List exactly: {', '.join(failed)[:200] or 'none'}."
         yield _wrong(f"{at}/failed_steps", "failed_steps are not the steps that failed", cure)
+
     skipped = {entry["step_id"] for entry in entries if entry["skipped"]}
     for index, id in enumerate(meta["blocked_steps"]):
         if id not in skipped:
-            message = f"'{id[:100]}' is called blocked, and no entry says that it was skipped"
-            yield _wrong(f"{at}/blocked_steps/{index}", message, "A blocked step is skipped: list only such.")
+            message = f"blocked_steps lists '{id[:100]}', but no skipped entry has this id"
+            yield _wrong(f"{at}/blocked_steps/{index}", message, "List only skipped steps as blocked.")
+
     status = task_status(entries, meta["blocked_steps"])
     if meta["task_status"] != status:
-        message = f"task_status is {meta['task_status']}, and the entries say {status}"
-        yield _wrong(f"{at}/task_status", message, f"Say {status}.")
+        message = f"task_status is {meta['task_status']}, but the entries give {status}"
+        yield _wrong(f"{at}/task_status", message, f"Set it to {status}.")
     if status != "PARTIAL" and meta["ok"] != (status == "COMPLETED"):
-        yield _wrong(f"{at}/ok", f"ok does not go with {status}", "ok is true exactly when everything was done.")
+        yield _wrong(f"{at}/ok", f"ok contradicts {status}", "ok is true exactly when everything was done.")
 
 
 def _contradictions(at: str, entry: Entry) -> Iterator[Finding]:
     if entry["skipped"] and entry["ok"]:
-        yield _wrong(f"{at}/ok", "a skipped step is called ok", "skipped = true needs ok = false.")
+        yield _wrong(f"{at}/ok", "a skipped step has ok = true", "skipped = true needs ok = false.")
     if entry["ok"] and entry["error"] is not None:
         yield _wrong(f"{at}/error", "a step that is ok has an error", "ok = true needs error = null.")
     if _failed(entry) and not entry["error"] and not entry["reason"]:
-        yield _wrong(at, "a step failed and does not say why", "ok = false without skipped needs error or reason.")
+        yield _wrong(at, "a failed step gives no cause", "ok = false without skipped needs error or reason.")
 
 
 def _failed(entry: Entry) -> bool:
@@ -198,13 +224,19 @@ def _failed(entry: Entry) -> bool:
 
 
 def _stats(entries: Sequence[Entry]) -> dict[str, int]:
-    """Skipped counts before ok: an entry that claims both is wrong anyhow, and is counted once."""
-    return {
-        "total_steps": len(entries),
-        "ok": sum(entry["ok"] and not entry["skipped"] for entry in entries),
-        "skipped": sum(entry["skipped"] for entry in entries),
-        "failed": sum(_failed(entry) for entry in entries),
-    }
+    """Return the number of entries by outcome.
+
+    An entry that is skipped and ok is invalid; it counts as skipped only.
+    """
+    counts = {"total_steps": len(entries), "ok": 0, "skipped": 0, "failed": 0}
+    for entry in entries:
+        if entry["skipped"]:
+            counts["skipped"] += 1
+        elif entry["ok"]:
+            counts["ok"] += 1
+        else:
+            counts["failed"] += 1
+    return counts
 
 
 def _wrong(pointer: str, message: str, cure: str) -> Finding:
@@ -217,25 +249,25 @@ FIELDS = frozenset({"step_id", "title", "dependencies", "tool", "args"})
 BY_NAME = Places(id="/step_id", tool="/tool", args="/args", depends_on="/dependencies", safety_level="")
 WITHOUT_ARGS = Places(id="/step_id", tool="/tool", args="", depends_on="/dependencies", safety_level="")
 BY_OBJECT = Places(id="/step_id", tool="/tool/name", args="/tool/args", depends_on="/dependencies", safety_level="")
-MIXED = "args stands beside tool.args"
+MIXED = "a step has both args and tool.args"
 
 
 def validate_payload(document: Any) -> tuple[Finding, ...]:
-    """Everything that the payload contract says against a document; tools and their arguments are not looked at."""
+    """Return all findings of the payload contract about a document; tools and their arguments are not checked."""
     plan = DIALECT.parse(document)
     return (*plan.findings, *graph_findings(read_graph(plan.operations)))
 
 
 def parse_document(document: Any) -> ParsedDocument:
-    """The steps, with findings where the document breaks the contract."""
-    findings = tuple(_in_own_words(finding) for finding in checker("steps_payload.v1").findings(document))
+    """Return the steps, with findings if the document breaks the contract."""
+    findings = tuple(map(_in_plain_words, checker("steps_payload.v1").findings(document)))
     items = items_of(fields_of(document).get("steps"))
     operations = tuple(_operation(position, item) for position, item in enumerate(items))
     return ParsedDocument(operations, (*findings, *_beyond_the_schema(operations)))
 
 
 def _operation(position: int, item: Any) -> Operation:
-    """A step as far as it can be read; what breaks the schema is named as unsound."""
+    """Return a step as far as it is readable, with the invalid fields marked as unsound."""
     pointer = f"/steps/{position}"
     step = fields_of(item)
     unsound: set[Field] = set()
@@ -245,12 +277,12 @@ def _operation(position: int, item: Any) -> Operation:
     if not isinstance(id, str) or not id:
         id = pointer
         unsound.add("id")
+
     tool: Any = step.get("tool")
     args: Any = step.get("args", {})
+    places = WITHOUT_ARGS
     if "args" in step:
         places = BY_NAME
-    else:
-        places = WITHOUT_ARGS
     if isinstance(tool, dict):
         named = fields_of(tool)
         places = BY_OBJECT
@@ -265,23 +297,23 @@ def _operation(position: int, item: Any) -> Operation:
     if not isinstance(args, dict):
         args = {}
         unsound.add("args")
-    listed: Any = step.get("dependencies")
-    if isinstance(listed, list):
-        waits_for = cast("list[Any]", listed)
-    else:
-        waits_for = [None]
+
+    waits_for: list[Any] = [None]
+    dependencies: Any = step.get("dependencies")
+    if isinstance(dependencies, list):
+        waits_for = cast("list[Any]", dependencies)
     names = tuple(name for name in waits_for if isinstance(name, str) and name)
     if len(names) != len(waits_for):
         unsound.add("depends_on")
+
+    fields = SOUND
     if unsound:
         fields = frozenset(unsound)
-    else:
-        fields = SOUND
     return Operation(id, tool, cast("dict[str, Any]", args), names, None, position, pointer, places, fields)
 
 
 def _beyond_the_schema(operations: tuple[Operation, ...]) -> Iterator[Finding]:
-    """Reserved and numbered ids. Duplicates and dependencies are the graph's to find."""
+    """Yield findings about reserved and numbered ids. The graph checks duplicates and dependencies."""
     numbered = any(NUMBERED.fullmatch(operation.id) for operation in operations)
     for number, operation in enumerate(operations, start=1):
         pointer = operation.pointer + BY_NAME.id
@@ -289,12 +321,12 @@ def _beyond_the_schema(operations: tuple[Operation, ...]) -> Iterator[Finding]:
             yield Finding(Fault.SCHEMA_INVALID, f"the id '{META}' is reserved", pointer, "Choose another step_id.")
         elif numbered and "id" not in operation.unsound and operation.id != f"step_{number}":
             message = f"'{operation.id[:100]}' breaks the sequence step_1 to step_{len(operations)}"
-            cure = f"Call it 'step_{number}', or give no step an id of this form."
+            cure = f"Rename it to 'step_{number}', or give no step an id of this form."
             yield Finding(Fault.SCHEMA_INVALID, message, pointer, cure)
 
 
-def _in_own_words(finding: Finding) -> Finding:
-    """The schema forbids step.args beside tool.args without saying so."""
+def _in_plain_words(finding: Finding) -> Finding:
+    """Replace the schema's unclear message about step.args next to tool.args."""
     if finding.message.endswith("False schema does not allow it"):
         cure = "Give the arguments once: in tool.args, or in args with tool as a name."
         return Finding(finding.fault, MIXED, finding.pointer, cure)

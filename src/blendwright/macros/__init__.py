@@ -1,6 +1,8 @@
-"""Macros: several tool calls under one name, declared as JSON, checked when they are loaded, expanded when a plan is compiled.
+"""Macros: several tool calls under one name, declared as JSON, checked when loaded, and expanded when a plan is
+compiled.
 
-A macro computes nothing: its steps are tools and other macros, its inputs are put into their arguments. Nothing here runs anything.
+A macro computes nothing: its steps are tools and other macros, and its inputs fill their arguments. This package runs
+nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FOLDER", "REGISTRY_VERSION", "Macro", "load_macros", "macro_registry", "package_macros"]
 
-# Where a workspace has its own.
+# Folder of a workspace's own macros.
 FOLDER = "macros"
-# Loaded when it is first asked for: few plans call macros.
+# Modules to import on first access, because few plans call macros.
 _MODULES = {
     "REGISTRY_VERSION": "definition",
     "Macro": "definition",

@@ -1,4 +1,4 @@
-"""What a macro is: its document, as it is published, and the macro that was checked and may be called."""
+"""The document of a macro, as published, and the checked macro that plans may call."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from blendwright.util.canonical import digest
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
-# Of the registry as a whole: what a contract says beside its fingerprint.
+# Version of the registry, which a contract states next to its fingerprint.
 REGISTRY_VERSION = 1
 FORMAT = "macro.v1"
-# Steps are numbered with three digits.
-MOST_STEPS = 999
+# Steps of a macro; their numbers have three digits.
+MAX_STEPS = 999
 
 
 class _Part(BaseModel):
@@ -28,25 +28,25 @@ class _Part(BaseModel):
 
 
 class MacroStep(_Part):
-    """One call of a tool or of another macro."""
+    """A call of a tool or of another macro."""
 
-    title: str = Field(min_length=1, max_length=120, description="What this step does, for reports.")
+    title: str = Field(min_length=1, max_length=120, description="Purpose of this step, for reports.")
     tool: str = Field(min_length=1, description="Name of the tool or macro that it calls.")
     args: dict[str, JsonValue] = Field(
         default={},
-        description="Its arguments. {{input}} as a whole value keeps the input's type; inside a text it is written out.",
+        description="Its arguments. {{input}} as a whole value keeps the input's type; inside a string it becomes text.",
     )
     for_each: str | None = Field(
-        default=None, description="An input that is a list: the step is repeated for each of its values, as {{each}}."
+        default=None, description="An input that is a list: the step runs once for each of its values, as {{each}}."
     )
 
 
 class MacroExample(_Part):
-    """Inputs that work; a macro is checked with them when it is loaded."""
+    """Example inputs of a macro, which it must accept when it is loaded."""
 
     inputs: dict[str, JsonValue] = Field(description="The inputs.")
     given: list[tuple[str, dict[str, JsonValue]]] = Field(
-        default=[], description="Calls that set the stage, as [tool, arguments]."
+        default=[], description="Calls that prepare the scene, as [tool, arguments]."
     )
 
 
@@ -54,39 +54,39 @@ class MacroDocument(_Part):
     """A macro: several tool calls under one name."""
 
     format: Literal["macro.v1"] = Field(description="The version of this schema.")
-    name: str = Field(pattern=r"^[a-z]+\.[a-z]+(_[a-z]+)*$", description="Its name, like noun.verb; no tool's name.")
-    version: int = Field(ge=1, strict=True, description="Raised whenever it does something else than before.")
-    summary: str = Field(min_length=1, max_length=300, description="One sentence on what it makes.")
+    name: str = Field(pattern=r"^[a-z]+\.[a-z]+(_[a-z]+)*$", description="Its name, like noun.verb; not a tool's name.")
+    version: int = Field(ge=1, strict=True, description="Raise it with every change of behaviour.")
+    summary: str = Field(min_length=1, max_length=300, description="One sentence about its result.")
     inputs: dict[str, JsonValue] = Field(
-        description="JSON Schema of the inputs: a closed object whose properties are described, and required or with a default."
+        description="JSON Schema of the inputs: a closed object whose properties have a description, and are required or have a default."
     )
     preconditions: list[dict[str, JsonValue]] = Field(
         default=[], max_length=100, description="Expectations of scene.expect that must hold before the first step."
     )
-    steps: list[MacroStep] = Field(min_length=1, max_length=MOST_STEPS, description="The calls, in order.")
+    steps: list[MacroStep] = Field(min_length=1, max_length=MAX_STEPS, description="The calls, in order.")
     postconditions: list[dict[str, JsonValue]] = Field(
         default=[], max_length=100, description="Expectations of scene.expect that must hold after the last step."
     )
     rollback: bool = Field(
         strict=True,
-        description="True: all steps or none. False: a failing step stops the later ones, and what was done stays.",
+        description="True: all steps or none. False: a failing step stops the later ones, and the earlier ones remain.",
     )
-    determinism: Determinism = Field(description="No stronger than that of its weakest step.")
-    examples: list[MacroExample] = Field(min_length=1, description="Inputs that work.")
+    determinism: Determinism = Field(description="At most as strong as that of its weakest step.")
+    examples: list[MacroExample] = Field(min_length=1, description="Valid inputs.")
 
 
 @dataclass(frozen=True)
 class Macro:
-    """A checked macro. `source` is "package", or the file that it was read from."""
+    """A checked macro. `source` is "package", or the file that it comes from."""
 
     document: MacroDocument
     source: str
     level_of_steps: Callable[[], SafetyLevel]
-    """Asked once, when somebody needs it: the tools of the steps are loaded for it."""
+    """Returns the highest level of the steps. It loads their tools, so it only runs on demand."""
 
     @cached_property
     def safety_level(self) -> SafetyLevel:
-        """The highest of its steps."""
+        """The highest safety level of its steps."""
         return self.level_of_steps()
 
     @property
@@ -103,12 +103,12 @@ class Macro:
 
     @cached_property
     def fingerprint(self) -> str:
-        """One hash over everything the document says."""
+        """The hash of the whole document."""
         return digest(self.document.model_dump(mode="json"))
 
     @property
     def properties(self) -> Mapping[str, Any]:
-        """The inputs by name, each with its schema."""
+        """The schemas of the inputs by name."""
         return properties_of(self.document.inputs)
 
     @cached_property
@@ -117,16 +117,19 @@ class Macro:
         return Checker(dict(self.document.inputs), Fault.ARGS_INVALID, advice)
 
     def complete(self, raw: Any) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-        """The inputs with defaults filled in, or what is wrong with them, with pointers relative to them."""
+        """Return the inputs with defaults filled in, or findings with pointers relative to the inputs."""
         findings = tuple(self._checker.findings(raw))
         if findings:
             return {}, findings
-        defaults = {name: schema["default"] for name, schema in self.properties.items() if "default" in schema}
+        values: dict[str, Any] = {}
+        for name, schema in self.properties.items():
+            if "default" in schema:
+                values[name] = schema["default"]
         inputs = dict(self.document.inputs)
-        return whole_numbers({**defaults, **raw}, inputs, inputs), ()
+        return whole_numbers({**values, **raw}, inputs, inputs), ()
 
     def declaration(self) -> dict[str, Any]:
-        """Everything it promises, as data: what the reference page, the host and the planner are told."""
+        """Return all promises of the macro as data, for the reference page, the host and the planner."""
         return {
             **self.document.model_dump(mode="json"),
             "safety_level": self.safety_level.value,
@@ -139,5 +142,5 @@ def properties_of(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def macro_registry(macros: Iterable[Macro]) -> Registry:
-    """All of them by reference, as a contract names them; two sides with the same fingerprint mean the same by every name."""
+    """Return the registry of the macros for a contract; two sides with equal fingerprints have the same macros."""
     return registry(str(REGISTRY_VERSION), {macro.name: macro.fingerprint for macro in macros})

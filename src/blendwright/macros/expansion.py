@@ -1,4 +1,4 @@
-"""A macro and its inputs become a chain of tool calls. Pure: equal inputs give equal chains, whatever the scene."""
+"""Expansion of a macro and its inputs into a chain of tool calls: equal inputs give equal chains, in any scene."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from blendwright.macros.definition import MOST_STEPS, Macro, MacroStep
+from blendwright.macros.definition import MAX_STEPS, Macro, MacroStep
 from blendwright.macros.templates import EACH, Bound, fill, sources_within
 from blendwright.values.faults import Fault
 from blendwright.values.findings import MOST_FINDINGS, Finding, pointer_of
@@ -17,10 +17,12 @@ EXPECT = "scene.expect"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call of the chain. `title` says which step it is; `macro` is the one that has the step, which may be an inner one.
+    """A tool call of the chain.
 
-    `sources` leads from places in the arguments to places in the inputs that the caller gave. Calls of one `group` are kept
-    or taken back together.
+    `title` names its step; `macro` is the macro that contains the step, possibly an inner one.
+
+    `sources` maps pointers in the arguments to pointers in the caller's inputs. Blendwright keeps or undoes calls of
+    one `group` together.
     """
 
     title: str
@@ -32,34 +34,38 @@ class Call:
 
 
 def expand(macro: Macro, raw: Any, macros: Mapping[str, Macro]) -> tuple[tuple[Call, ...], tuple[Finding, ...]]:
-    """The chain, or what is wrong with the inputs, with pointers relative to them."""
+    """Return the chain of calls, or findings with pointers relative to the inputs."""
     inputs, findings = _inputs(macro, Bound(raw, {"": ""}))
     if findings:
         return (), findings
     calls: list[Call] = []
     problems: list[Finding] = []
     for call in _calls(macro, inputs, macros, group=None, path=""):
-        # Macros inside macros multiply: what is past a limit is not worked out first.
+        # Nested macros multiply, so the expansion stops at the limits.
         if len(problems) == MOST_FINDINGS:
             break
-        if len(calls) == MOST_STEPS:
-            message = f"{macro.name} has more than {MOST_STEPS} steps with these inputs, which is the limit"
+        if len(calls) == MAX_STEPS:
+            message = f"{macro.name} has more steps with these inputs than the limit of {MAX_STEPS}"
             problems.append(Finding(Fault.LIMIT_EXCEEDED, message, "", "Give shorter lists."))
             break
         if isinstance(call, Finding):
             problems.append(call)
         else:
             calls.append(call)
-    return (() if problems else tuple(calls)), tuple(problems)
+    if problems:
+        return (), tuple(problems)
+    return tuple(calls), ()
 
 
 def _inputs(macro: Macro, arguments: Bound) -> tuple[dict[str, Bound], tuple[Finding, ...]]:
-    """The inputs with where they come from, defaults from nowhere; or what is wrong with them."""
+    """Return the inputs with their sources, or findings. Default values have no source."""
     inputs, findings = macro.complete(arguments.value)
-    bound = {
-        name: Bound(value, sources_within(arguments.sources, pointer_of([name])) if name in arguments.value else {})
-        for name, value in inputs.items()
-    }
+    bound: dict[str, Bound] = {}
+    for name, value in inputs.items():
+        sources: dict[str, str] = {}
+        if name in arguments.value:
+            sources = sources_within(arguments.sources, pointer_of([name]))
+        bound[name] = Bound(value, sources)
     return bound, findings
 
 
@@ -67,7 +73,7 @@ def _calls(
     macro: Macro, bound_inputs: Mapping[str, Bound], macros: Mapping[str, Macro], *, group: str | None, path: str
 ) -> Iterator[Call | Finding]:
     document = macro.document
-    # The outermost macro that is taken back as a whole takes everything inside along.
+    # The outermost macro with rollback is undone together with all macros inside it.
     if group is None and document.rollback:
         group = path or macro.name
     if document.preconditions:
@@ -91,13 +97,13 @@ def _calls(
 
 
 def _conditions(
-    macro: Macro, moment: str, listed: list[Any], bound_inputs: Mapping[str, Bound], group: str | None
+    macro: Macro, moment: str, expectations: list[Any], bound_inputs: Mapping[str, Bound], group: str | None
 ) -> Call:
     if moment == "before":
         title = "preconditions"
     else:
         title = "postconditions"
-    filled = fill({"moment": moment, "expectations": listed}, bound_inputs)
+    filled = fill({"moment": moment, "expectations": expectations}, bound_inputs)
     return Call(title, EXPECT, filled.value, macro.name, filled.sources, group)
 
 

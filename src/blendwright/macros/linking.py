@@ -1,6 +1,7 @@
-"""What macros call: the tools and macros that their steps name, found; and what follows from them for the macro.
+"""Linking of macros: finds the tools and macros that their steps call, and derives their promises.
 
-Macros that call each other in a circle are found over all documents first, so that nothing after it can go round in one.
+It first finds cycles of calls over all documents, so that the later functions can follow calls without endless
+recursion.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, cut, did_you_mean
 
-# Macros inside macros. Nobody needs more, and they are expanded one inside the other.
-DEEPEST = 32
+# Levels of nested macros. The expansion is recursive.
+MAX_NESTING = 32
 
 Documents = Mapping[str, MacroDocument]
 
@@ -28,17 +29,19 @@ Documents = Mapping[str, MacroDocument]
 def link(
     documents: Documents, tools: Mapping[str, AnyTool], existing: Mapping[str, Macro], *, proven: bool = False
 ) -> tuple[dict[str, Macro], Mapping[str, list[Finding]]]:
-    """The macros by name, those that are `existing` included and without a source yet, and what is wrong with each document.
+    """Return the macros by name, including the `existing` ones, and the findings of each document.
 
-    A macro whose calls, or those of one that it calls, lead nowhere or round in a circle is not among them. What is `proven` to be
-    sound is not held against its tools, which are not loaded for it.
+    The new macros have no source yet. The result omits macros with unknown calls or cycles, and all macros that call them. With
+    `proven`, it does not check documents against their tools and does not load those.
     """
     linker = _Linker(documents, tools, existing, proven)
-    calls = {name: dict.fromkeys(step.tool for step in documents[name].steps) for name in documents}
+    calls: dict[str, list[str]] = {}
     callers: defaultdict[str, list[str]] = defaultdict(list)
-    for name, called in calls.items():
-        for one in called:
-            callers[one].append(name)
+    for name, document in documents.items():
+        calls[name] = list(dict.fromkeys(step.tool for step in document.steps))
+        for called in calls[name]:
+            callers[called].append(name)
+
     order = _inner_first(calls)
     for name in documents:
         linker.findings[name] += linker.unknown(documents[name])
@@ -51,19 +54,21 @@ def link(
 
 
 def _inner_first(calls: Mapping[str, Iterable[str]]) -> dict[str, None]:
-    """Everything behind what it calls. What leads into a circle is not in it."""
+    """Return the names with every callee before its callers, without names that lead into a cycle."""
     sorter = TopologicalSorter(calls)
-    with suppress(CycleError):  # what is not in it, and does not wait for it, is sorted all the same
+    with suppress(CycleError):  # the sorter still sorts the names outside of cycles
         sorter.prepare()
     order: dict[str, None] = {}
-    while ready := sorter.get_ready():
+    ready = sorter.get_ready()
+    while ready:
         order |= dict.fromkeys(ready)
         sorter.done(*ready)
+        ready = sorter.get_ready()
     return order
 
 
 def _cycles(name: str, document: MacroDocument, callers: Mapping[str, list[str]]) -> Iterator[Finding]:
-    """A finding for each step by which a macro comes to call itself."""
+    """Yield a finding for each step through which a macro calls itself."""
     onward = {name: name}
     waiting = deque([name])
     while waiting:
@@ -78,7 +83,7 @@ def _cycles(name: str, document: MacroDocument, callers: Mapping[str, list[str]]
             while cycle[-1] != name:
                 cycle.append(onward[cycle[-1]])
             message = f"it calls itself: {' → '.join(cycle)}"
-            yield Finding(Fault.GRAPH_CYCLE, message, f"/steps/{index}/tool", "Take one of these calls out.")
+            yield Finding(Fault.GRAPH_CYCLE, message, f"/steps/{index}/tool", "Remove one of these calls.")
 
 
 class _Linker:
@@ -99,15 +104,17 @@ class _Linker:
                 yield unknown_callee(step.tool, f"/steps/{index}/tool", names)
 
     def link(self, name: str) -> None:
-        """What it calls is linked already, where that can be."""
+        """Link a document whose callees are linked already, as far as that is possible."""
         document = self._documents[name]
-        if name in self.macros or not all(
-            step.tool in self._tools or step.tool in self.macros for step in document.steps
-        ):
+        if name in self.macros:
             return
+        for step in document.steps:
+            if step.tool not in self._tools and step.tool not in self.macros:
+                return
+
         depth = self._depths[name] = 1 + max(self._depths.get(step.tool, 0) for step in document.steps)
-        if depth > DEEPEST:
-            message = f"macros call each other {depth} deep, and {DEEPEST} is the limit"
+        if depth > MAX_NESTING:
+            message = f"macros call each other {depth} deep, and {MAX_NESTING} is the limit"
             self.findings[name].append(Finding(Fault.LIMIT_EXCEEDED, message, "/steps", "Nest them less deeply."))
             return
         if not self._proven:
@@ -120,31 +127,41 @@ class _Linker:
         return self.macros[name]
 
     def _determinism(self, document: MacroDocument) -> Iterator[Finding]:
-        """What is wrong with the declared determinism: a macro is as weak as its weakest step. A macro's declaration stands for it."""
-        weakest, which = Determinism.DETERMINISTIC, EXPECT
+        """Yield a finding if the declared determinism is stronger than that of the weakest step.
+
+        For an inner macro, its declaration counts.
+        """
+        weakest, weakest_step = Determinism.DETERMINISTIC, EXPECT
         for number, step in enumerate(document.steps, start=1):
             called = self._called(step.tool)
             if called.determinism.rank > weakest.rank:
-                weakest, which = called.determinism, f"step {number} ({step.tool})"
+                weakest, weakest_step = called.determinism, f"step {number} ({step.tool})"
         if document.determinism.rank < weakest.rank:
-            message = f"it is called {document.determinism.value}, and {which} is {weakest.value}"
-            yield Finding(Fault.SCHEMA_INVALID, message, "/determinism", f"Say {weakest.value}.")
+            message = f"it declares {document.determinism.value}, but {weakest_step} is {weakest.value}"
+            yield Finding(Fault.SCHEMA_INVALID, message, "/determinism", f"Declare {weakest.value}.")
 
     def _level(self, document: MacroDocument) -> SafetyLevel:
-        """The highest safety level of the steps."""
-        calls = [(self._called(step.tool), step.args) for step in document.steps]
-        levels = [called.safety_level if isinstance(called, Macro) else _level(called, args) for called, args in calls]
-        return max(SafetyLevel.READ_ONLY, *levels, key=lambda one: one.rank)
+        """Return the highest safety level of the steps."""
+        highest = SafetyLevel.READ_ONLY
+        for step in document.steps:
+            called = self._called(step.tool)
+            if isinstance(called, Macro):
+                level = called.safety_level
+            else:
+                level = _level(called, step.args)
+            if level.rank > highest.rank:
+                highest = level
+        return highest
 
 
 def unknown_callee(name: str, pointer: str, names: Iterable[str]) -> Finding:
-    """There is neither a tool nor a macro of a name that is called."""
+    """Return the finding about a callee that is neither a tool nor a macro."""
     cure = did_you_mean(name, names, otherwise="See: blendwright tools")
     return Finding(Fault.TOOL_NOT_ALLOWED, f"there is no tool or macro named '{cut(name)}'", pointer, cure)
 
 
 def _level(tool: AnyTool, args: Mapping[str, Any]) -> SafetyLevel:
-    """Of a step: an argument that makes it destructive may be filled in later."""
+    """Return the safety level of a step. An argument that makes it destructive may come from a template."""
     destroys = any(args.get(name, False) is not False for name in tool.destructive_with)
     destroys = destroys or may_write_executables(tool.args_model, args)
     if destroys:

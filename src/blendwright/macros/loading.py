@@ -1,8 +1,8 @@
-"""Macros from files: of the package and of a workspace. All of them are good, or all that is wrong with any of them is told."""
+"""Loading of macros from the files of the package and of a workspace. It returns only valid macros, or all findings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -30,7 +30,7 @@ PACKAGE = "package"
 
 @cache
 def package_macros() -> Mapping[str, Macro]:
-    """The macros that come along, by name. They use the catalogue's tools, none of which is loaded here."""
+    """Return the bundled macros by name. They use the catalogue's tools, but this loads none of them."""
     macros, findings = read_macros(package_texts(), catalog.tools(), {}, package=True)
     if findings:
         raise Refusal(findings)
@@ -38,20 +38,20 @@ def package_macros() -> Mapping[str, Macro]:
 
 
 def package_texts() -> dict[str, bytes]:
-    """The documents of the macros that come along, by the name of their file."""
+    """Return the documents of the bundled macros by file name."""
     shipped = files("blendwright").joinpath("macros", "shipped")
     return {entry.name: entry.read_bytes() for entry in shipped.iterdir() if entry.name.endswith(".json")}
 
 
 def load_macros(workspace: Path | None, tools: Mapping[str, AnyTool]) -> Mapping[str, Macro]:
-    """Those of the package and those in `<workspace>/macros`. Raises Refusal with everything that is wrong with the latter."""
+    """Return the macros of the package and of `<workspace>/macros`. Raise Refusal with all findings about the latter."""
     shipped = package_macros()
     if workspace is None:
-        folder = None
-    else:
-        folder = workspace / FOLDER
-    if folder is None or not folder.is_dir():
         return shipped
+    folder = workspace / FOLDER
+    if not folder.is_dir():
+        return shipped
+
     texts: dict[str, bytes] = {}
     findings: list[Finding] = []
     for path in sorted(folder.glob("*.json")):
@@ -59,10 +59,10 @@ def load_macros(workspace: Path | None, tools: Mapping[str, AnyTool]) -> Mapping
             texts[f"{FOLDER}/{path.name}"] = path.read_bytes()
         except OSError as error:
             findings.append(wrong(f"{FOLDER}/{path.name}: cannot be read: {error.strerror}", "", "Check the file."))
-    macros, own = read_macros(texts, tools, shipped)
-    findings += own
+    macros, document_findings = read_macros(texts, tools, shipped)
+    findings += document_findings
     if findings:
-        raise Refusal(findings, cure=f"Mend or remove what is wrong in {folder}.")
+        raise Refusal(findings, cure=f"Fix or remove the invalid macros in {folder}.")
     return macros
 
 
@@ -73,34 +73,39 @@ def read_macros(
     *,
     package: bool = False,
 ) -> tuple[Mapping[str, Macro], tuple[Finding, ...]]:
-    """All macros by name, those that are `existing` included, and everything that is wrong, each with the file's name in front.
+    """Return all macros by name, including the `existing` ones, and all findings, each with its file name in front.
 
-    A macro is in the result only when nothing is wrong with it, or with one that it calls. Those of the `package` are not held against
-    the tools that they call: a test of ours does that.
+    The result contains only macros without findings that call only such macros. For the `package`, it does not check
+    calls against their tools; one of Blendwright's tests does that.
     """
     documents: dict[str, tuple[str, MacroDocument]] = {}
     findings: list[Finding] = []
     for source, text in sorted(texts.items()):
-        document, own = _document(text)
+        document, document_findings = _document(text)
         if document is not None:
-            own += list(_name_conflicts(document, tools, existing, documents))
-            own += own_findings(document)
+            document_findings += _name_conflicts(document, tools, existing, documents)
+            document_findings += own_findings(document)
             documents.setdefault(document.name, (source, document))
-        findings += _named(source, own)
+        findings += _named(source, document_findings)
+
     linked = {name: document for name, (_, document) in documents.items()}
     macros, unlinked = link(linked, tools, existing, proven=package)
     for name, (source, _) in documents.items():
         findings += _named(source, unlinked[name])
-        if name in macros:
-            macros[name] = replace(macros[name], source=PACKAGE if package else source)
+        if name in macros and package:
+            macros[name] = replace(macros[name], source=PACKAGE)
+        elif name in macros:
+            macros[name] = replace(macros[name], source=source)
     if not findings and not package:
         for name, (source, _) in documents.items():
             findings += _named(source, _examples(macros[name], macros, tools))
     return dict(sorted(macros.items())), tuple(findings)
 
 
-def _named(source: str, own: Any) -> list[Finding]:
-    return [Finding(one.fault, f"{source}: {one.message}", one.pointer, one.cure) for one in own]
+def _named(source: str, findings: Iterable[Finding]) -> list[Finding]:
+    return [
+        Finding(finding.fault, f"{source}: {finding.message}", finding.pointer, finding.cure) for finding in findings
+    ]
 
 
 def _document(text: bytes) -> tuple[MacroDocument | None, list[Finding]]:
@@ -110,7 +115,7 @@ def _document(text: bytes) -> tuple[MacroDocument | None, list[Finding]]:
     form = fields_of(raw).get("format")
     if isinstance(form, str) and form != FORMAT:
         cure = f"Write it as {FORMAT} (blendwright schemas {FORMAT}), or use a blendwright that knows {form[:60]}."
-        return None, [wrong(f"its format is '{form[:60]}', and this program knows {FORMAT}", "/format", cure)]
+        return None, [wrong(f"its format is '{form[:60]}', but this program knows only {FORMAT}", "/format", cure)]
     try:
         return MacroDocument.model_validate(raw), []
     except ValidationError as error:
@@ -125,7 +130,7 @@ def _name_conflicts(
     documents: Mapping[str, tuple[str, MacroDocument]],
 ) -> Iterator[Finding]:
     name = document.name
-    cure = "Give it a name of its own."
+    cure = "Give it a unique name."
     if name in tools:
         yield wrong(f"'{name}' is the name of a tool", "/name", cure)
     if name in existing:
@@ -135,7 +140,7 @@ def _name_conflicts(
 
 
 def _examples(macro: Macro, macros: Mapping[str, Macro], tools: Mapping[str, AnyTool]) -> Iterator[Finding]:
-    """Every example expanded, and every call held against its tool: what is misspelt in a macro shows before anyone uses it."""
+    """Yield findings about the examples: expand each one and check every call against its tool."""
     for index, example in enumerate(macro.document.examples):
         for number, (name, args) in enumerate(example.given):
             pointer = f"/examples/{index}/given/{number}"
@@ -152,15 +157,16 @@ def _expanded(
     macro: Macro, inputs: Mapping[str, Any], pointer: str, macros: Mapping[str, Macro], tools: Mapping[str, AnyTool]
 ) -> Iterator[Finding]:
     calls, findings = expand(macro, inputs, macros)
-    yield from (finding.under(pointer) for finding in findings)
+    for finding in findings:
+        yield finding.under(pointer)
     for call in calls:
         yield from _misfits(tools[call.tool], call.args, pointer, f"{call.title} ({call.tool}), ")
 
 
-def _misfits(tool: AnyTool, args: Mapping[str, Any], pointer: str, which: str) -> Iterator[Finding]:
+def _misfits(tool: AnyTool, args: Mapping[str, Any], pointer: str, prefix: str) -> Iterator[Finding]:
     try:
         tool.args_model.model_validate(args)
     except ValidationError as error:
         for loc, problem in model_problems(error):
-            message = f"{which}{pointer_of(loc) or 'the arguments'}: {problem}"
+            message = f"{prefix}{pointer_of(loc) or 'the arguments'}: {problem}"
             yield Finding(Fault.ARGS_INVALID, message, pointer, f"See: blendwright tools {tool.name}")

@@ -1,4 +1,7 @@
-"""{{input}} in the arguments of a step: found, and replaced. Whole values keep their type; inside a text they are written out."""
+"""Templates like {{input}} in the arguments of a step: search and replacement.
+
+A whole value keeps its type; in a string it becomes text.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ from blendwright.values.plan import caller_pointer
 
 TEMPLATE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 BRACES = re.compile(r"\{\{|\}\}")
-# Stands for the value at hand in a step that is repeated.
+# Name of the current value in a repeated step.
 EACH = "each"
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One place where an input is used. `whole`: the value is nothing but the template. `name` is None where braces hold none."""
+    """A use of an input. `whole` is True if the value is only the template. `name` is None if the braces hold no name."""
 
     pointer: str
     name: str | None
@@ -28,15 +31,17 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The value of an input, or arguments without templates. `sources` leads from places in it to the caller's pointers they
-    came from; "" is the whole."""
+    """The value of an input, or arguments without templates.
+
+    `sources` maps pointers in the value to the caller's pointers that they came from; "" is the whole value.
+    """
 
     value: Any
     sources: Mapping[str, str]
 
 
 def uses(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[Use]:
-    """Every template in a document."""
+    """Yield every use of a template in a document."""
     if isinstance(value, str):
         pointer = pointer_of(path)
         match = TEMPLATE.fullmatch(value)
@@ -53,36 +58,40 @@ def uses(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[Use]:
 
 
 def fill(value: Any, bound: Mapping[str, Bound]) -> Bound:
-    """The value with every template replaced. All of them are known: that was checked when the macro was loaded."""
+    """Return the value with every template replaced. Loading has checked that all names are known."""
     sources: dict[str, str] = {}
     return Bound(_fill(value, bound, (), sources), sources)
 
 
 def sources_within(sources: Mapping[str, str], pointer: str) -> dict[str, str]:
-    """The sources of a value, seen from inside of it at a pointer."""
-    inner = {key.removeprefix(pointer): there for key, there in sources.items() if key.startswith(pointer + "/")}
-    whole = caller_pointer(pointer, sources)
-    if whole is None:
-        return inner
-    return {"": whole, **inner}
+    """Return the sources of the part at a pointer, relative to that part."""
+    part_sources: dict[str, str] = {}
+    source = caller_pointer(pointer, sources)
+    if source is not None:
+        part_sources[""] = source
+    for key, origin in sources.items():
+        if key.startswith(pointer + "/"):
+            part_sources[key.removeprefix(pointer)] = origin
+    return part_sources
 
 
 def _fill(value: Any, bound: Mapping[str, Bound], path: tuple[str | int, ...], sources: dict[str, str]) -> Any:
     if isinstance(value, str):
-        whole = TEMPLATE.fullmatch(value)
-        if whole is None:
+        template = TEMPLATE.fullmatch(value)
+        if template is None:
             return TEMPLATE.sub(lambda match: _written(bound[match[1]].value), value)
-        origin = bound[whole[1]]
+        origin = bound[template[1]]
         if origin.sources:
             base = pointer_of(path)
-            sources.update({base + key: pointer for key, pointer in origin.sources.items()})
+            for key, pointer in origin.sources.items():
+                sources[base + key] = pointer
         return origin.value
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         return {key: _fill(item, bound, (*path, key), sources) for key, item in members.items()}
     if isinstance(value, list):
-        listed = cast("list[Any]", value)
-        return [_fill(item, bound, (*path, index), sources) for index, item in enumerate(listed)]
+        items = cast("list[Any]", value)
+        return [_fill(item, bound, (*path, index), sources) for index, item in enumerate(items)]
     return value
 
 

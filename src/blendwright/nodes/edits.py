@@ -1,7 +1,7 @@
-"""All payloads as one list of edits, each with the JSON pointer of its operation.
+"""Edits of node trees: every kind of payload as one list, each edit with the JSON pointer of its operation.
 
-The static checks simulate these edits and the tree editor applies them, so that a payload means the same to both. Nothing is
-checked here.
+The static checks simulate these edits and the tree editor applies them, so both read a payload in the same way. This
+module checks nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NEVER_UNUSED = (*GIVEN_IDS, OUTPUT)
 
 
 class SocketRef(NamedTuple):
-    """A socket that a payload names, and where it does."""
+    """A socket that a payload names, with the JSON pointers to the node's id and to the socket's key."""
 
     node: str
     socket: str
@@ -29,11 +29,14 @@ class SocketRef(NamedTuple):
     socket_at: str
 
 
-# In all edits `at` points to the operation that asks for it.
+# In all edits `at` is the JSON pointer of the operation.
 
 
 class AddNode(NamedTuple):
-    """`exist_ok`: a node of this id and type may be there already. A coordinate that is None stays as it is."""
+    """Addition of a node. A coordinate of None keeps the node's position.
+
+    With `exist_ok` the tree may already have a node of this id and type.
+    """
 
     at: str
     id: str
@@ -45,7 +48,7 @@ class AddNode(NamedTuple):
 
 
 class RemoveNode(NamedTuple):
-    """`missing_ok`: the node may be gone already."""
+    """Removal of a node. With `missing_ok` the tree may lack the node."""
 
     at: str
     id: str
@@ -72,7 +75,11 @@ class Link(NamedTuple):
 
 
 class Unlink(NamedTuple):
-    """Without a source or a target: all links of the other. `missing_ok`: there may be no such link, or no such node."""
+    """Removal of links between a source and a target.
+
+    Without a source, all links into the target go; without a target, all links from the source. With `missing_ok` the
+    tree may lack the links or their nodes.
+    """
 
     at: str
     source: SocketRef | None
@@ -81,7 +88,7 @@ class Unlink(NamedTuple):
 
 
 class SetInterface(NamedTuple):
-    """What is listed on each side, if anything, and what is removed from it."""
+    """Changes of the group's sockets: the sockets listed on each side (None: not listed), and the keys to remove."""
 
     at: str
     listed: Mapping[Side, Sequence[InterfaceSocket] | None]
@@ -98,7 +105,7 @@ class RemoveUnused(NamedTuple):
 
 
 class RemoveAll(NamedTuple):
-    """All nodes but those that every tree of the sort has, which stay without links."""
+    """Removal of all links and of all nodes, except the nodes that every tree of the sort has."""
 
     at: str
 
@@ -118,18 +125,26 @@ Edit = (
 
 
 def edits_of(payload: Payload) -> Iterator[Edit]:
-    """The edits of a payload in order; what only concerns its target is left out."""
+    """Yield the edits of a payload in order, without the operations that only concern its target."""
     if isinstance(payload, ApplyTreePayload) and payload.clear:
         yield RemoveAll("/clear")
-    whole = isinstance(payload, (NodeTreePayload, ApplyTreePayload))
-    name, operations = ("operations", payload.operations) if whole else ("ops", payload.ops)
+
+    if isinstance(payload, (NodeTreePayload, ApplyTreePayload)):
+        pointer, operations = "/operations", payload.operations
+    else:
+        pointer, operations = "/ops", payload.ops
+
     for number, operation in enumerate(operations):
         if operation.op != "ensure_target":
-            yield _edit(operation, f"/{name}/{number}")
+            yield _edit(operation, f"{pointer}/{number}")
 
 
 def _edit(operation: payloads.TreeOperation, at: str) -> Edit:
-    """An operation of a NODE_TREE may be refused when it is done again; one of a patch says how something should be."""
+    """Return the edit of one operation.
+
+    Operations of a NODE_TREE may refuse a repetition. Operations of a patch describe a result, so repeating them
+    changes nothing.
+    """
     match operation:
         case payloads.CreateNode(node_id=node_id, bl_idname=bl_idname, location=location):
             return AddNode(at, node_id, at + "/node_id", bl_idname, location, exist_ok=False)
@@ -146,17 +161,15 @@ def _edit(operation: payloads.TreeOperation, at: str) -> Edit:
         case payloads.Link() | payloads.PatchLink():
             return Link(at, _socket(operation.source, at + "/from"), _socket(operation.target, at + "/to"))
         case payloads.Unlink() | payloads.PatchUnlink():
+            source: SocketRef | None = None
+            target: SocketRef | None = None
             if operation.source:
                 source = _socket(operation.source, at + "/from")
-            else:
-                source = None
             if operation.target:
                 target = _socket(operation.target, at + "/to")
-            else:
-                target = None
             return Unlink(at, source, target, missing_ok=isinstance(operation, payloads.PatchUnlink))
         case payloads.SetGroupIO():
-            listed: dict[Side, Sequence[InterfaceSocket] | None] = {
+            sockets: dict[Side, Sequence[InterfaceSocket] | None] = {
                 "inputs": operation.inputs,
                 "outputs": operation.outputs,
             }
@@ -164,7 +177,7 @@ def _edit(operation: payloads.TreeOperation, at: str) -> Edit:
                 "inputs": operation.remove_inputs,
                 "outputs": operation.remove_outputs,
             }
-            return SetInterface(at, listed, removed, operation.replace)
+            return SetInterface(at, sockets, removed, operation.replace)
         case payloads.EnsureSingleGroupIO():
             return EnsureSingleGroupIO(at)
         case payloads.CleanupUnused():
@@ -178,26 +191,35 @@ def _socket(named: payloads.AnySocket, at: str) -> SocketRef:
 
 
 def are_repeatable(edits: Sequence[Edit]) -> bool:
-    """Whether the edits can be applied a second time and change nothing then.
+    """Return True if applying the edits a second time succeeds and changes nothing.
 
-    They cannot when one of them is refused the second time, or needs a node, or a type of node, that a later one removes."""
+    A repetition fails if Blendwright refuses an edit the second time, or if an edit needs a node, or a type of node,
+    that a later edit removes.
+    """
     if edits and isinstance(edits[0], RemoveAll):
-        # Everything begins anew, but for the sockets of a group.
-        return not any(isinstance(edit, SetInterface) and _is_refused_again(edit) for edit in edits)
-    if any(_is_refused_again(edit) for edit in edits):
+        # Removing all nodes resets everything except the sockets of a group.
+        interface_edits = filter(lambda edit: isinstance(edit, SetInterface), edits)
+        return not any(map(_is_refused_again, interface_edits))
+    if any(map(_is_refused_again, edits)):
         return False
-    cleaned = max((number for number, edit in enumerate(edits) if isinstance(edit, RemoveUnused)), default=-1)
-    removed = {edit.id: number for number, edit in enumerate(edits) if isinstance(edit, RemoveNode)}
+
+    last_cleanup = -1
+    removals: dict[str, int] = {}
+    for number, edit in enumerate(edits):
+        if isinstance(edit, RemoveUnused):
+            last_cleanup = number
+        elif isinstance(edit, RemoveNode):
+            removals[edit.id] = number
+
     added: dict[str, str] = {}
     for number, edit in enumerate(edits):
         if isinstance(edit, AddNode) and added.setdefault(edit.id, edit.bl_idname) != edit.bl_idname:
             return False
         for node_id in _needed_nodes(edit):
+            last_removal = removals.get(node_id, -1)
             if node_id not in NEVER_UNUSED:
-                cleaned_at = cleaned
-            else:
-                cleaned_at = -1
-            if node_id not in added and number < max(cleaned_at, removed.get(node_id, -1)):
+                last_removal = max(last_removal, last_cleanup)
+            if node_id not in added and number < last_removal:
                 return False
     return True
 

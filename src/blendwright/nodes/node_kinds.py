@@ -1,15 +1,15 @@
-"""Types of nodes that several places know: what begins and ends a zone, what a tree ends in, what need not lead there."""
+"""Node types with a special role: ends of zones, ends of trees, and nodes that may stay unlinked."""
 
 from __future__ import annotations
 
-# The first node of a zone and the last; what is in one belongs to the other.
+# The first node type of each zone and its last one.
 ZONES = {
     "GeometryNodeSimulationInput": "GeometryNodeSimulationOutput",
     "GeometryNodeRepeatInput": "GeometryNodeRepeatOutput",
     "GeometryNodeForeachGeometryElementInput": "GeometryNodeForeachGeometryElementOutput",
     "NodeClosureInput": "NodeClosureOutput",
 }
-# Where a tree's work ends besides the group output: in a material, a world, a light, the compositor.
+# Nodes in which a tree may end: the outputs of materials, worlds, lights and the compositor, and the ends of groups.
 ENDS = frozenset(
     {
         "ShaderNodeOutputMaterial", "ShaderNodeOutputWorld", "ShaderNodeOutputLight", "ShaderNodeOutputLineStyle",
@@ -18,9 +18,9 @@ ENDS = frozenset(
     }
 )  # fmt: skip
 INPUT, OUTPUT, FRAME = "NodeGroupInput", "NodeGroupOutput", "NodeFrame"
-# Blender evaluates these wherever they stand (seen on 5.0): their effect is a message or a handle, not geometry.
+# Blender evaluates these even without links (seen on 5.0): they show a message or a handle instead of making geometry.
 WORK_UNLINKED = frozenset(
     {"GeometryNodeWarning", "GeometryNodeGizmoDial", "GeometryNodeGizmoLinear", "GeometryNodeGizmoTransform"}
 )
-# These are there for whoever looks at the tree, and do nothing to its result.
+# Nodes for the person who looks at the tree: they do not change its result.
 FOR_THE_EYE = frozenset({FRAME, "NodeReroute", "GeometryNodeViewer"})

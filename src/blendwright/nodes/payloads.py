@@ -1,7 +1,7 @@
-"""The two payloads that change a node tree, NODE_TREE and GN_OPS, and what both are made of.
+"""Payloads that change a node tree: NODE_TREE and GN_OPS, and the parts that both share.
 
-Field names that the protocol prints are taken over exactly. Fields that it only names are defined here; docs/geonodes.md tells
-which. This module says what has the right form; whether it makes sense is for `nodes.checks`.
+Field names that the protocol prints stay exactly as printed. This project defines the fields that the protocol only
+mentions; docs/geonodes.md lists them. This module checks the form of a payload; `nodes.checks` checks its meaning.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from pydantic_core import PydanticCustomError
 from blendwright.tool_api.arguments import INNER_BYTES, NAME_BYTES, Args, Name, name_of, optional
 from blendwright.tool_api.mentions import PERHAPS_A_NAME
 
-MOST_OPERATIONS = 10_000
-MOST_TEXT = 10_000
-MOST_SOCKETS = 500
-# Ids that every tree has without creating them.
+# Limits of one payload: its operations, the characters and parts of one value, and the sockets of one list.
+MAX_OPERATIONS = 10_000
+MAX_VALUE_PARTS = 10_000
+MAX_SOCKETS = 500
+# Ids of the nodes that every tree already has.
 GROUP_INPUT, GROUP_OUTPUT = "group_input", "group_output"
 GIVEN_IDS = (GROUP_INPUT, GROUP_OUTPUT)
 
-# An id is kept as the name of its node. What the schema is to say comes before the function.
+# The id becomes the name of its node. The field precedes the function, so that the schema shows its description.
 NodeId = Annotated[
     str,
     Field(
         min_length=1,
         max_length=INNER_BYTES,
         pattern=r"^[^\x00-\x1f\x7f]+$",
-        description="Id of a node in this tree; 'group_input' and 'group_output' are there from the start.",
+        description="Id of a node in this tree; 'group_input' and 'group_output' already exist.",
     ),
     name_of(INNER_BYTES),
 ]
@@ -48,19 +49,22 @@ PropertyName = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-z
 Coordinate = Annotated[float, Field(ge=-1e6, le=1e6)]
 Location = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]
 
-# What an unlinked socket holds: a number, a text, a vector or colour; the name of a datablock or of a menu's item; null for none.
+# Value of an unlinked socket: a number, string, vector or colour, the name of a datablock or menu item, or null for none.
 SocketValue = (
     bool
     | int
     | float
-    | Annotated[str, Field(max_length=MOST_TEXT)]
+    | Annotated[str, Field(max_length=MAX_VALUE_PARTS)]
     | Annotated[list[float], Field(min_length=2, max_length=16)]
     | None
 )
 
 
 def positions_named(names: Sequence[str], key: str) -> list[int]:
-    """The positions that a key means: those of all sockets of that name, else the one that its number says."""
+    """Return the positions that a key means: all sockets with that name, or else the one that its number selects.
+
+    For 'Value#2', that is the second socket named 'Value'.
+    """
     positions = [position for position, name in enumerate(names) if name == key]
     numbered = NUMBERED.match(key)
     if positions or numbered is None:
@@ -70,8 +74,10 @@ def positions_named(names: Sequence[str], key: str) -> list[int]:
 
 
 def _not_too_much(value: JsonValue) -> JsonValue:
-    if _size(value) > MOST_TEXT:
-        raise PydanticCustomError("value_too_large", "a property's value has at most {most} parts", {"most": MOST_TEXT})
+    if _size(value) > MAX_VALUE_PARTS:
+        raise PydanticCustomError(
+            "value_too_large", "a property's value has at most {most} parts", {"most": MAX_VALUE_PARTS}
+        )
     return value
 
 
@@ -92,13 +98,13 @@ SocketT = TypeVar("SocketT")
 
 
 class Part(Args):
-    """Base of what payloads hold. Fields whose names are words of Python have an alias, which is their name outside."""
+    """Base of the objects in payloads. Fields whose names are Python keywords use the published name as an alias."""
 
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=False, validate_by_alias=True)
 
 
 class LinkOf(Part, Generic[SocketT]):
-    """A link in the words of one payload, which name its sockets as it does."""
+    """A link whose sockets have the form of one payload."""
 
     op: Literal["link"]
     source: SocketT = Field(alias="from", description="The output.")
@@ -106,7 +112,7 @@ class LinkOf(Part, Generic[SocketT]):
 
 
 class UnlinkOf(Part, Generic[SocketT]):
-    """The same for links to be removed; one side may be left out."""
+    """Removal of links; one side may be left out."""
 
     op: Literal["unlink"]
     source: SocketT | None = Field(alias="from", default=None, description="The output; left out: any.")
@@ -119,33 +125,33 @@ class UnlinkOf(Part, Generic[SocketT]):
         return self
 
 
-# Null is never a value here, and a tree with fifty sockets would be mostly nulls.
+# Dumps leave out null, because it is never a value here and would fill most of a tree with fifty sockets.
 Optional = Annotated[T | None, Field(exclude_if=lambda value: value is None)]
 
 
 class InterfaceSocket(Part):
-    """One socket of the group's interface. What is left out keeps its value; on a new socket that is Blender's default."""
+    """A socket of the group's interface. Omitted fields keep their values; a new socket gets Blender's defaults."""
 
-    name: Name = Field(description="Name of the socket; one that is there already is changed.")
+    name: Name = Field(description="Name of the socket; an existing one is changed.")
     socket_type: Annotated[str, Field(min_length=1, max_length=64)] = Field(
         description="Type, like NodeSocketFloat or NodeSocketGeometry."
     )
-    default: Annotated[Optional[SocketValue], PERHAPS_A_NAME] = optional("Value that it has unless another is given.")
+    default: Annotated[Optional[SocketValue], PERHAPS_A_NAME] = optional("Value used when no other is set.")
     min: Optional[float] = optional("Smallest value, for numbers and vectors.")
     max: Optional[float] = optional("Largest value, for numbers and vectors.")
     description: Optional[Annotated[str, Field(max_length=1023)]] = optional("Shown as a tooltip.")
     subtype: Optional[Annotated[str, Field(max_length=64)]] = optional(
-        "How the value is meant, like DISTANCE, ANGLE, FACTOR or PERCENTAGE."
+        "Meaning of the value, like DISTANCE, ANGLE, FACTOR or PERCENTAGE."
     )
     dimensions: Optional[Annotated[int, Field(ge=2, le=4)]] = optional("Numbers of a vector (from Blender 5.0).")
     default_attribute_name: Optional[Annotated[str, Field(max_length=NAME_BYTES), name_of(NAME_BYTES)]] = optional(
-        "Attribute that is read or written by default."
+        "Attribute to read or write by default."
     )
     attribute_domain: Optional[Annotated[str, Field(max_length=64)]] = optional(
-        "Where an output's attribute is kept, like POINT or FACE."
+        "Domain of an output's attribute, like POINT or FACE."
     )
     default_input: Optional[Annotated[str, Field(max_length=64)]] = optional(
-        "What an input holds when nothing is linked, like VALUE, INDEX, POSITION or NORMAL."
+        "Value of an unlinked input, like VALUE, INDEX, POSITION or NORMAL."
     )
     structure_type: Optional[Annotated[str, Field(max_length=64)]] = optional(
         "AUTO, SINGLE, DYNAMIC, FIELD or GRID (from Blender 5.0)."
@@ -153,22 +159,22 @@ class InterfaceSocket(Part):
     hide_value: Optional[bool] = optional("Do not show the value.")
     hide_in_modifier: Optional[bool] = optional("Do not show it in the modifier.")
     panel: Optional[Annotated[list[Name], Field(max_length=8)]] = optional(
-        "Names of the panels that it is in, the outermost first."
+        "Names of the panels around it, outermost first."
     )
 
 
-InterfaceSockets = Annotated[list[InterfaceSocket], Field(max_length=MOST_SOCKETS)]
+InterfaceSockets = Annotated[list[InterfaceSocket], Field(max_length=MAX_SOCKETS)]
 
 
-# ---------------------------------------------------------------------- NODE_TREE: operations, one after the other
+# ---------------------------------------------------------------------- NODE_TREE: operations in sequence
 
 
 class TreeTarget(Part):
-    """The modifier and the node group are created where they are missing; the object only when that is allowed."""
+    """The modifier and node group to change, created if missing; a missing object only if allowed."""
 
     object_name: Name = Field(description="Object whose modifier holds the tree.")
     modifier_name: Name = Field(description="Its geometry-nodes modifier.")
-    node_group_name: Name = Field(description="The node group; the modifier is made to use it.")
+    node_group_name: Name = Field(description="The node group; the modifier will use it.")
     allow_create_object: bool = Field(default=False, description="Create a missing object, with an empty mesh.")
 
 
@@ -180,12 +186,12 @@ class Socket(Part):
 
 
 class CreateNode(Part):
-    """Add a node under an id that is free."""
+    """Add a node under an unused id."""
 
     op: Literal["create_node"]
     node_id: NodeId
     bl_idname: TypeName
-    location: Location = Field(default=(0.0, 0.0), description="Where it stands in the editor.")
+    location: Location = Field(default=(0.0, 0.0), description="Position in the editor.")
 
 
 class DeleteNode(Part):
@@ -196,29 +202,27 @@ class DeleteNode(Part):
 
 
 class SetInputDefault(Part):
-    """The value of an input that nothing is linked to."""
+    """Set the value of an unlinked input."""
 
     op: Literal["set_input_default"]
     node_id: NodeId
     socket: SocketKey
     value: Annotated[SocketValue, PERHAPS_A_NAME] = Field(
-        description="Number, text, list of numbers, name of a datablock or menu item, or null."
+        description="Number, string, list of numbers, name of a datablock or menu item, or null."
     )
 
 
 class SetProperty(Part):
-    """A property of a node, by the name that Blender gives it."""
+    """Set a property of a node by Blender's name."""
 
     op: Literal["set_property"]
     node_id: NodeId
     property: PropertyName = Field(description="Like data_type, operation, node_tree, paired_output or repeat_items.")
-    value: PropertyValue = Field(
-        description="Value; the name of a datablock or the id of a node where one is meant; a list for items."
-    )
+    value: PropertyValue = Field(description="Value; for a datablock its name, for a node its id, for items a list.")
 
 
 class Link(LinkOf[Socket]):
-    """Link an output to an input. Links into one multi-input socket keep the order in which they are made."""
+    """Link an output to an input. Links into a multi-input socket keep the order of their operations."""
 
 
 class Unlink(UnlinkOf[Socket]):
@@ -226,21 +230,21 @@ class Unlink(UnlinkOf[Socket]):
 
 
 class SetGroupIO(Part):
-    """The sockets of the group: those that are named are added or changed, in this order; the others stay as they are.
+    """Add or change the listed sockets of the group, in this order; other sockets stay unchanged.
 
-    With `replace`, the group has exactly these on each side that is given.
+    With `replace`, each listed side of the group has exactly these sockets.
     """
 
     op: Literal["set_group_io"]
     inputs: InterfaceSockets | None = optional("Inputs of the group.")
     outputs: InterfaceSockets | None = optional("Outputs of the group.")
-    remove_inputs: Annotated[list[SocketKey], Field(max_length=MOST_SOCKETS)] = Field(
+    remove_inputs: Annotated[list[SocketKey], Field(max_length=MAX_SOCKETS)] = Field(
         default=[], description="Inputs to remove."
     )
-    remove_outputs: Annotated[list[SocketKey], Field(max_length=MOST_SOCKETS)] = Field(
+    remove_outputs: Annotated[list[SocketKey], Field(max_length=MAX_SOCKETS)] = Field(
         default=[], description="Outputs to remove."
     )
-    replace: bool = Field(default=False, description="Remove what is not listed, and take the order of the list.")
+    replace: bool = Field(default=False, description="Remove unlisted sockets, and use the order of the list.")
 
 
 Operation = Annotated[
@@ -249,25 +253,25 @@ Operation = Annotated[
 
 
 class NodeTreePayload(Part):
-    """A tree and what is to be done to it. All of it is done, or nothing."""
+    """A tree and the operations to apply to it: all of them, or none."""
 
     target: TreeTarget = Field(description="Object, modifier and node group.")
-    operations: Annotated[list[Operation], Field(max_length=MOST_OPERATIONS)] = Field(
-        description="What is done, in this order."
+    operations: Annotated[list[Operation], Field(max_length=MAX_OPERATIONS)] = Field(
+        description="Operations to apply in this order."
     )
 
 
 # ---------------------------------------------------------------------- GN_OPS: a deterministic patch
-# Each operation says how something should be, so that a second time changes nothing, unless the patch removes what it needed itself.
+# Each operation describes a result. A second application therefore changes nothing, unless the patch removes what it needs.
 
 
 class PatchTarget(Part):
-    """What the patch works on. It must be there, unless `ensure_target` may create it."""
+    """The tree to patch. It must exist, unless `ensure_target` may create it."""
 
     object_name: Name = Field(description="Object whose modifier holds the tree.")
     modifier_name: Name = Field(description="Its geometry-nodes modifier.")
     node_group_name: Name | None = optional(
-        "The node group; left out: the one that the modifier uses, or one named after it."
+        "The node group; default: the modifier's group, or one named after the modifier."
     )
 
 
@@ -279,7 +283,7 @@ class NamedSocket(Part):
 
 
 class EnsureTarget(Part):
-    """See that the target is there. What is not allowed to be created must exist."""
+    """Ensure that the target exists. Parts that must not be created must exist already."""
 
     op: Literal["ensure_target"]
     allow_create_modifier: bool = Field(default=False, description="Create a missing modifier and its node group.")
@@ -287,52 +291,52 @@ class EnsureTarget(Part):
 
 
 class EnsureSingleGroupIO(Part):
-    """See that there is one group input and one group output: links of others move to the first, and the others go."""
+    """Keep the first group input and the first group output, and move the links of all further ones to them."""
 
     op: Literal["ensure_single_group_io"]
 
 
 class AddNode(Part):
-    """See that there is a node of this id and type, here, with these properties; others keep their values."""
+    """Ensure that a node of this id and type exists at this position with these properties. Omitted ones stay as they are."""
 
     op: Literal["add_node"]
     id: NodeId
     bl_idname: TypeName
-    x: Coordinate | None = optional("Place in the editor; left out: where it is, or 0.")
-    y: Coordinate | None = optional("Place in the editor; left out: where it is, or 0.")
+    x: Coordinate | None = optional("Position in the editor; default: unchanged, or 0.")
+    y: Coordinate | None = optional("Position in the editor; default: unchanged, or 0.")
     properties: Annotated[dict[PropertyName, PropertyValue], Field(max_length=100)] = Field(
         default={}, description="Properties by name, as in set_property of NODE_TREE."
     )
 
 
 class RemoveNode(Part):
-    """See that there is no node of this id."""
+    """Ensure that no node has this id."""
 
     op: Literal["remove_node"]
     node_id: NodeId
 
 
 class PatchLink(LinkOf[NamedSocket]):
-    """See that an output is linked to an input."""
+    """Ensure that an output is linked to an input."""
 
 
 class PatchUnlink(UnlinkOf[NamedSocket]):
-    """See that two sockets are not linked; with one side left out, that the other has no link at all."""
+    """Ensure that two sockets are not linked; with one side left out, that the other has no links."""
 
 
 class SetInput(Part):
-    """See that an input holds this value."""
+    """Ensure that an input has this value."""
 
     op: Literal["set_input"]
     node_id: NodeId
     socket_name: SocketKey
     value: Annotated[SocketValue, PERHAPS_A_NAME] = Field(
-        description="Number, text, list of numbers, name of a datablock or menu item, or null."
+        description="Number, string, list of numbers, name of a datablock or menu item, or null."
     )
 
 
 class CleanupUnused(Part):
-    """Remove the nodes that do not lead to an output of the group; frames that hold any other node stay."""
+    """Remove the nodes that do not lead to an output of the group, except frames that hold other nodes."""
 
     op: Literal["cleanup_unused"]
 
@@ -344,20 +348,23 @@ PatchOperation = Annotated[
 
 
 class GnOpsPayload(Part):
-    """A patch of a tree. All of it is applied, or nothing; applied twice, it gives the same tree, or is refused where it
-    removed what it needs itself."""
+    """A patch of a tree:
+
+    Blendwright applies all of it, or nothing. Applied twice, it gives the same tree, or is refused if it removed what
+    it needs.
+    """
 
     v: Literal[1] = Field(description="Version of the patch format.")
-    target: PatchTarget = Field(description="Object, modifier and, where it matters, node group.")
-    ops: Annotated[list[PatchOperation], Field(max_length=MOST_OPERATIONS)] = Field(
-        description="What is done, in this order."
+    target: PatchTarget = Field(description="Object, modifier and, if needed, node group.")
+    ops: Annotated[list[PatchOperation], Field(max_length=MAX_OPERATIONS)] = Field(
+        description="Operations to apply in this order."
     )
 
 
-# What changes the tree, of both payloads; `EnsureTarget` is about the target alone.
+# The operations of both payloads that change the tree; `EnsureTarget` concerns only the target.
 TreeOperation = (
     CreateNode | DeleteNode | SetInputDefault | SetProperty | Link | Unlink | SetGroupIO
     | EnsureSingleGroupIO | AddNode | RemoveNode | PatchLink | PatchUnlink | SetInput | CleanupUnused
 )  # fmt: skip
-# What names a socket.
+# The models that name a socket.
 AnySocket = Socket | SetInputDefault | NamedSocket | SetInput

@@ -1,7 +1,9 @@
-"""Spellings of other Blenders: an edit that names a property or socket as another supported Blender does, in the words of the one at hand.
+"""Translation of edits between Blender versions: a property or socket named as in another supported Blender gets its
+local name.
 
-Only what means the same is respelled: a setting that became an input (or was one not yet), an identifier that lost its number.
-Anything else is left as it is, and found to be wrong where it always was. Every respelling is told.
+Blendwright only translates names with the same meaning: a setting that became an input or was one later, or an
+identifier that lost its number. It leaves all other edits unchanged, so the checks report them as usual. It reports
+every translation.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from blendwright.nodes.catalogue.model import NodeType, Side, SocketType, TreeKi
 from blendwright.values.findings import pointer_of
 
 _RESOLUTION = {"resolution_mode": "Resolution Mode"}
-# Node type -> property -> the input that holds the same in newer Blenders. Their choices stand in the same order.
+# Node type -> property -> the input that replaces it in newer Blenders. Both list their choices in the same order.
 SETTINGS_AS_INPUTS: Mapping[str, Mapping[str, str]] = {
     # Blender 5.0
     "FunctionNodeMatchString": {"operation": "Operation"},
@@ -45,14 +47,14 @@ SETTINGS_AS_INPUTS: Mapping[str, Mapping[str, str]] = {
         "font": "Font",
     },
 }
-# Node type -> property -> its other name; each is understood where the other one is at home.
+# Node type -> property -> its name in other versions. Each version accepts both names.
 PROPERTIES: Mapping[str, Mapping[str, str]] = {
     "GeometryNodeListGetItem": {"data_type": "socket_type", "socket_type": "data_type"},  # Blender 5.1
 }
 _KINDS = {"INT": "NodeSocketInt", "VEC3": "NodeSocketVector", "COL": "NodeSocketColor", "STR": "NodeSocketString"}
 _NUMBERED = {"001": "NodeSocketFloat", "002": "NodeSocketInt", "003": "NodeSocketBool"}
-# Node type -> identifier -> what it is called without its number, and of which type that must be to be the same socket.
-# The other way round needs no table: on an older Blender the name means the one that is available.
+# Node type -> identifier -> its name without the number, and the type that a socket must have to be the same one.
+# The opposite direction needs no table: on an older Blender the name means the available socket.
 SOCKETS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     # Blender 5.2
     "FunctionNodeCompare": {f"{side}_{word}": (side, kind) for side in "AB" for word, kind in _KINDS.items()},
@@ -63,21 +65,23 @@ SOCKETS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 
 
 class Nodes(NamedTuple):
-    """What is asked of a tree as it is at this point: the type of a node, and the available sockets by identifier with their types."""
+    """Queries about the tree before an edit: the type of a node (None: unknown), and the types of available sockets by
+    identifier.
+    """
 
     type_of: Callable[[str], str | None]
     sockets_of: Callable[[str, Side], Mapping[str, str]]
 
 
 class Respelled(NamedTuple):
-    """The edits that take the place of one, and what is to be told of it."""
+    """The edits that replace one edit, with a note about each translated name."""
 
     edits: list[edits.Edit]
     notes: list[str]
 
 
 def respelled(edit: edits.Edit, words: Catalogue, nodes: Nodes) -> Respelled:
-    """An edit in the words of the catalogue at hand; the edit itself where it is spelled so already."""
+    """Translate an edit into the names of the catalogue `words`; return it unchanged if no name differs."""
     speller = _Speller(words, nodes)
     return Respelled(list(speller.edits(edit)), speller.notes)
 
@@ -101,21 +105,18 @@ class _Speller:
                     source=self._socket(edit.source, "outputs"), target=self._socket(edit.target, "inputs")
                 )
             case edits.Unlink():
-                if edit.source:
-                    source = self._socket(edit.source, "outputs")
-                else:
-                    source = None
-                if edit.target:
-                    target = self._socket(edit.target, "inputs")
-                else:
-                    target = None
+                source, target = edit.source, edit.target
+                if source:
+                    source = self._socket(source, "outputs")
+                if target:
+                    target = self._socket(target, "inputs")
                 yield edit._replace(source=source, target=target)
             case _:
                 yield edit
 
     def _added(self, edit: edits.AddNode) -> Iterator[edits.Edit]:
-        """The node with the properties that it has here, then the others as inputs."""
-        own: dict[str, Any] = {}
+        """Yield the node with the properties that it has in this Blender, then its other properties as inputs."""
+        properties: dict[str, Any] = {}
         inputs: list[edits.SetInput] = []
         for name, value in edit.properties.items():
             at = edit.at + "/properties" + pointer_of([name])
@@ -123,32 +124,30 @@ class _Speller:
             if isinstance(setting, edits.SetInput):
                 inputs.append(setting)
             else:
-                own[setting.name] = setting.value
-        yield edit._replace(properties=own)
+                properties[setting.name] = setting.value
+        yield edit._replace(properties=properties)
         yield from inputs
 
     def _property(self, edit: edits.SetProperty, bl_idname: str | None) -> edits.SetProperty | edits.SetInput:
-        if bl_idname:
-            node_type = self._words.find(bl_idname)
-        else:
-            node_type = None
+        node_type = self._node_type(bl_idname)
         if node_type is None or edit.name in node_type.properties or edit.name in node_type.items:
             return edit
-        other_name = PROPERTIES.get(node_type.bl_idname, {}).get(edit.name)
-        if other_name is not None and edit.value in _own_choices(node_type, other_name):
-            self._note(edit.at, f"property '{edit.name}'", node_type, f"'{other_name}'")
-            return edit._replace(name=other_name)
+
+        renamed = PROPERTIES.get(node_type.bl_idname, {}).get(edit.name)
+        if renamed is not None and edit.value in _own_choices(node_type, renamed):
+            self._note(edit.at, f"property '{edit.name}'", node_type, f"'{renamed}'")
+            return edit._replace(name=renamed)
+
         key = SETTINGS_AS_INPUTS.get(node_type.bl_idname, {}).get(edit.name)
-        if key:
-            socket = _input_of(node_type, key)
-        else:
-            socket = None
-        if key is None or socket is None:
+        if not key:
             return edit
-        if socket.items is None:
-            value = edit.value
-        else:
-            value = _same_place(edit.value, _choices(node_type, edit.name, self._words.tree_kind), socket.items)
+        socket = _input_of(node_type, key)
+        if socket is None:
+            return edit
+
+        value = edit.value
+        if socket.items is not None:
+            value = _same_choice(value, _choices(node_type, edit.name, self._words.tree_kind), socket.items)
         if value is None:
             return edit
         self._note(edit.at, f"property '{edit.name}' {edit.value!r}", node_type, f"input '{key}' {value!r}")
@@ -156,26 +155,27 @@ class _Speller:
         return edits.SetInput(edit.at, ref, value)
 
     def _input(self, edit: edits.SetInput) -> edits.SetInput | edits.SetProperty:
-        bl_idname = self._nodes.type_of(edit.socket.node)
-        if bl_idname:
-            node_type = self._words.find(bl_idname)
-        else:
-            node_type = None
+        node_type = self._node_type(self._nodes.type_of(edit.socket.node))
         if node_type is None or _input_of(node_type, edit.socket.socket) is not None:
             return edit._replace(socket=self._socket(edit.socket, "inputs"))
-        settings = SETTINGS_AS_INPUTS.get(node_type.bl_idname, {})
-        name = next((name for name, key in settings.items() if key == edit.socket.socket), None)
+
+        name = _setting_of_input(node_type.bl_idname, edit.socket.socket)
         if name is None or name not in node_type.properties:
             return edit._replace(socket=self._socket(edit.socket, "inputs"))
+
         prop = node_type.properties[name]
-        if prop.type != "ENUM":
-            value = edit.value
-        else:
-            value = _same_place(edit.value, _items(node_type, edit.socket.socket, self._words.tree_kind), prop.items)
+        value = edit.value
+        if prop.type == "ENUM":
+            value = _same_choice(value, _items(node_type, edit.socket.socket, self._words.tree_kind), prop.items)
         if value is None:
             return edit
         self._note(edit.at, f"input '{edit.socket.socket}' {edit.value!r}", node_type, f"property '{name}' {value!r}")
         return edits.SetProperty(edit.at, edit.socket.node, name, value)
+
+    def _node_type(self, bl_idname: str | None) -> NodeType | None:
+        if not bl_idname:
+            return None
+        return self._words.find(bl_idname)
 
     def _socket(self, ref: edits.SocketRef, side: Side) -> edits.SocketRef:
         bl_idname = self._nodes.type_of(ref.node)
@@ -189,13 +189,26 @@ class _Speller:
         self.notes.append(f"{ref.socket_at}: '{ref.socket}' of {bl_idname} is '{key}' in Blender {self._words.blender}")
         return ref._replace(socket=key)
 
-    def _note(self, at: str, given: str, node_type: NodeType, here: str) -> None:
-        self.notes.append(f"{at}: {given} of {node_type.bl_idname} is {here} in Blender {self._words.blender}")
+    def _note(self, at: str, foreign_name: str, node_type: NodeType, local_name: str) -> None:
+        self.notes.append(
+            f"{at}: {foreign_name} of {node_type.bl_idname} is {local_name} in Blender {self._words.blender}"
+        )
 
 
 def _input_of(node_type: NodeType, key: str) -> SocketType | None:
-    inputs = (socket for layout in node_type.layouts for socket in (*layout.inputs, *layout.off))
-    return next((socket for socket in inputs if key in (socket.identifier, socket.name)), None)
+    for layout in node_type.layouts:
+        for socket in (*layout.inputs, *layout.off):
+            if key in (socket.identifier, socket.name):
+                return socket
+    return None
+
+
+def _setting_of_input(bl_idname: str, key: str) -> str | None:
+    """Return the property that older Blenders have instead of this input."""
+    for name, input_key in SETTINGS_AS_INPUTS.get(bl_idname, {}).items():
+        if input_key == key:
+            return name
+    return None
 
 
 def _own_choices(node_type: NodeType, name: str) -> tuple[str, ...]:
@@ -205,24 +218,34 @@ def _own_choices(node_type: NodeType, name: str) -> tuple[str, ...]:
 
 
 def _choices(node_type: NodeType, name: str, kind: TreeKind) -> tuple[str, ...]:
-    """What a property takes in the newest Blender that has it."""
-    others = (catalogue(version, kind).find(node_type.bl_idname) for version in VERSIONS)
-    return next((other.properties[name].items for other in others if other and name in other.properties), ())
+    """Return the choices of a property in the newest Blender that has it; empty if none has it."""
+    for version in VERSIONS:
+        version_type = catalogue(version, kind).find(node_type.bl_idname)
+        if version_type and name in version_type.properties:
+            return version_type.properties[name].items
+    return ()
 
 
 def _items(node_type: NodeType, key: str, kind: TreeKind) -> tuple[str, ...]:
-    """What a menu offers in the newest Blender that has it as an input."""
-    others = (catalogue(version, kind).find(node_type.bl_idname) for version in VERSIONS)
-    found = (_input_of(other, key) for other in others if other)
-    return next((socket.items for socket in found if socket and socket.items), ())
+    """Return the items of a menu input in the newest Blender that has it; empty if none has it."""
+    for version in VERSIONS:
+        version_type = catalogue(version, kind).find(node_type.bl_idname)
+        if version_type is None:
+            continue
+        socket = _input_of(version_type, key)
+        if socket and socket.items:
+            return socket.items
+    return ()
 
 
-def _same_place(value: Any, given: tuple[str, ...], here: tuple[str, ...]) -> str | None:
-    """The word that stands where the given one does in the other list. Newer Blenders have added choices at the end only."""
-    if value in given:
-        place = given.index(value)
-    else:
-        place = len(here)
-    if place < len(here):
-        return here[place]
-    return None
+def _same_choice(value: Any, foreign: tuple[str, ...], local: tuple[str, ...]) -> str | None:
+    """Return the choice at the same position in the local list, or None if there is none.
+
+    Positions agree because newer Blenders only append choices.
+    """
+    if value not in foreign:
+        return None
+    position = foreign.index(value)
+    if position >= len(local):
+        return None
+    return local[position]

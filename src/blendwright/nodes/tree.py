@@ -1,14 +1,16 @@
-"""A whole tree as a value: what `geonodes.inspect` exports, and what a NODE_TREE payload builds again.
+"""A complete tree as a value: `geonodes.inspect` exports it, and a NODE_TREE payload builds it again.
 
-Sockets are named by their identifier, except those that come from the group's interface or from a node's list of items: Blender
-gives these a new identifier in every tree, so they go by name (`Name#2` for the second of a name). Properties hold everything else
-that a node knows, lists of items, node groups, the frame around it and the other end of its zone included. Input values are those
-of all inputs that hold one, linked or not. Nothing that only concerns the look of the editor is kept, apart from places and labels.
+A link or value names a socket by its identifier. Sockets of the group's interface and of a node's list of items go by
+name (`Name#2` for the second of a name), because Blender gives them a new identifier in every tree.
+
+Properties hold all other data of a node, including lists of items, node groups, the surrounding frame and the other end
+of its zone. Input values include the values of linked inputs. A tree keeps positions and labels, but nothing else of
+the editor's look.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
@@ -19,16 +21,16 @@ from blendwright.nodes.tree_payloads import ApplyTreePayload, NodesTarget
 from blendwright.nodes.tree_sorts import ACTIVE_OUTPUT, OUTPUT, TreeSort
 
 GEOMETRY = "NodeSocketGeometry"
-# Properties that are set when all nodes have the rest of theirs: they name another node, or have as many numbers as another one says.
+# Properties to set after all others: they name another node, or another property decides how many numbers they have.
 LATE = ("paired_output", "parent", "vector")
-# Properties that are set before the rest: they say what others may be (a colour can be BRIGHTER, a number cannot).
+# Properties to set before all others: they decide which values others accept (a colour can be BRIGHTER, a number cannot).
 EARLY = ("data_type",)
 
 InputValues = dict[str, payloads.SocketValue]
 
 
 class TreeNode(Part):
-    """A node with all that it holds."""
+    """A node with its properties and input values."""
 
     id: payloads.NodeId
     bl_idname: payloads.TypeName
@@ -45,14 +47,18 @@ class TreeLink(Part):
 
 
 class Interface(Part):
-    """The sockets of the group, in order."""
+    """The sockets of a group, in order."""
 
     inputs: Annotated[tuple[InterfaceSocket, ...], Field(strict=False)] = ()
     outputs: Annotated[tuple[InterfaceSocket, ...], Field(strict=False)] = ()
 
 
 class Tree(Part):
-    """A tree. The first group input and output go by their given ids and come first, the other nodes in Blender's order."""
+    """A tree of nodes, links and interface sockets.
+
+    The first group input and group output have their fixed ids and come first. The other nodes follow in Blender's
+    order.
+    """
 
     interface: Interface
     nodes: Annotated[tuple[TreeNode, ...], Field(strict=False)]
@@ -61,14 +67,20 @@ class Tree(Part):
     @field_validator("nodes")
     @classmethod
     def _group_nodes_first(cls, nodes: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
-        return tuple(sorted(nodes, key=lambda node: GIVEN_IDS.index(node.id) if node.id in GIVEN_IDS else 2))
+        return tuple(sorted(nodes, key=_rank_of_node))
 
     def node(self, node_id: str) -> TreeNode | None:
         return next((node for node in self.nodes if node.id == node_id), None)
 
 
+def _rank_of_node(node: TreeNode) -> int:
+    if node.id in GIVEN_IDS:
+        return GIVEN_IDS.index(node.id)
+    return len(GIVEN_IDS)
+
+
 def new_tree() -> Tree:
-    """How every new tree starts: what comes in goes out."""
+    """Return a new geometry tree: the group input's geometry leads straight to the group output."""
     geometry = InterfaceSocket(name="Geometry", socket_type=GEOMETRY)
     ends = (
         TreeNode(id=GROUP_INPUT, bl_idname="NodeGroupInput", location=(-200.0, 0.0)),
@@ -84,9 +96,9 @@ def new_tree() -> Tree:
 
 
 def to_payload(tree: Tree, target: payloads.TreeTarget) -> payloads.NodeTreePayload:
-    """The payload that builds this tree in a new node group.
+    """Return the payload that builds this tree in a new node group.
 
-    Nodes come first, then properties (they decide which sockets there are), then values, then links.
+    Nodes come first, then properties (they decide which sockets exist), then values, then links.
     """
     (pass_through,) = new_tree().links
     operations: list[dict[str, Any]] = [
@@ -98,7 +110,7 @@ def to_payload(tree: Tree, target: payloads.TreeTarget) -> payloads.NodeTreePayl
 
 
 def to_apply_payload(tree: Tree, target: NodesTarget, sort: TreeSort) -> ApplyTreePayload:
-    """The payload of nodes.apply_tree that builds this tree, whatever was there before."""
+    """Return the payload of nodes.apply_tree that builds this tree and replaces the tree's current content."""
     operations: list[dict[str, Any]] = []
     if sort.has_interface:
         operations.append({"op": "set_group_io", "replace": True, **tree.interface.model_dump(mode="json")})
@@ -114,11 +126,15 @@ def to_apply_payload(tree: Tree, target: NodesTarget, sort: TreeSort) -> ApplyTr
 
 
 def _operations(tree: Tree, given: Sequence[str]) -> list[dict[str, Any]]:
-    """What builds the nodes and links of a tree where only the given nodes are."""
+    """Return the operations that build the nodes and links of a tree, starting with only the given nodes."""
     ids = {node.id for node in tree.nodes}
-    operations: list[dict[str, Any]] = [
-        {"op": "delete_node", "node_id": node_id} for node_id in given if node_id not in ids
-    ]
+    operations: list[dict[str, Any]] = []
+    for node_id in given:
+        if node_id not in ids:
+            operations.append({"op": "delete_node", "node_id": node_id})
+
+    settings: list[dict[str, Any]] = []
+    values: list[dict[str, Any]] = []
     for node in tree.nodes:
         location = list(node.location)
         if node.id in given:
@@ -126,17 +142,20 @@ def _operations(tree: Tree, given: Sequence[str]) -> list[dict[str, Any]]:
         else:
             operation = {"op": "create_node", "node_id": node.id, "bl_idname": node.bl_idname, "location": location}
             operations.append(operation)
-    properties = [(node.id, name, value) for node in tree.nodes for name, value in node.properties.items()]
-    operations += [
-        _property(*each) for each in sorted(properties, key=lambda each: (each[1] in LATE, each[1] not in EARLY))
-    ]
-    operations += [
-        {"op": "set_input_default", "node_id": node.id, "socket": socket, "value": value}
-        for node in tree.nodes
-        for socket, value in node.inputs.items()
-    ]
+        for name, value in node.properties.items():
+            settings.append(_property(node.id, name, value))
+        for socket, value in node.inputs.items():
+            values.append({"op": "set_input_default", "node_id": node.id, "socket": socket, "value": value})
+
+    operations += sorted(settings, key=_rank_of_property)
+    operations += values
     operations += [{"op": "link", **link.model_dump()} for link in tree.links]
     return operations
+
+
+def _rank_of_property(operation: Mapping[str, Any]) -> tuple[bool, bool]:
+    name = operation["property"]
+    return name in LATE, name not in EARLY
 
 
 def _property(node_id: str, name: str, value: Any) -> dict[str, Any]:

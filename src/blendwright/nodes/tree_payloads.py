@@ -1,4 +1,4 @@
-"""The payloads of `nodes.*`: the operations of NODE_TREE and GN_OPS, on a tree of any kind that its target names."""
+"""Payloads of `nodes.*`: the operations of NODE_TREE and GN_OPS on a tree of any kind that the target names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from blendwright.nodes import payloads
 from blendwright.nodes.catalogue.model import TreeKind
-from blendwright.nodes.payloads import MOST_OPERATIONS, Operation, Optional, Part
+from blendwright.nodes.payloads import MAX_OPERATIONS, Operation, Optional, Part
 from blendwright.nodes.tree_sorts import Owner
 from blendwright.tool_api.arguments import Name, optional
 
@@ -17,7 +17,7 @@ OWNERS: tuple[Owner, ...] = ("material", "world", "light", "compositor", "group"
 
 
 class NodesTarget(Part):
-    """Which tree is meant: exactly one of these."""
+    """The tree to change: give exactly one of these fields, plus 'kind' with 'group'."""
 
     material: Optional[Name] = optional("A material.")
     world: Optional[Name] = optional("A world.")
@@ -28,17 +28,19 @@ class NodesTarget(Part):
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
-        given = [owner for owner in OWNERS if getattr(self, owner) is not None]
-        if len(given) != 1:
-            listed = ", ".join(OWNERS)
-            raise PydanticCustomError("one_target", "a target has exactly one of: {listed}", {"listed": listed})
+        if len(self._owners()) != 1:
+            owners = ", ".join(OWNERS)
+            raise PydanticCustomError("one_target", "a target has exactly one of: {listed}", {"listed": owners})
         if (self.kind is not None) != (self.group is not None):
             raise PydanticCustomError("group_kind", "'group' and 'kind' (geometry, shader, compositor) go together")
         return self
 
     @property
     def owner(self) -> Owner:
-        return next(owner for owner in OWNERS if getattr(self, owner) is not None)
+        return self._owners()[0]
+
+    def _owners(self) -> list[Owner]:
+        return [owner for owner in OWNERS if getattr(self, owner) is not None]
 
     @property
     def name(self) -> str:
@@ -46,19 +48,19 @@ class NodesTarget(Part):
 
 
 class ApplyTreePayload(Part):
-    """A tree and what is to be done to it. All of it is done, or nothing."""
+    """A tree and the operations to apply to it: all of them, or none."""
 
     target: NodesTarget = Field(
         description="The tree: {material: name}, {compositor: scene}, {group: name, kind: shader} …"
     )
-    clear: bool = Field(default=False, description="Begin without nodes, but for the tree's output (or group ends).")
-    operations: Annotated[list[Operation], Field(max_length=MOST_OPERATIONS)] = Field(
-        description="What is done, in this order; as in NODE_TREE of geometry nodes."
+    clear: bool = Field(default=False, description="First remove all nodes except the tree's output (or group ends).")
+    operations: Annotated[list[Operation], Field(max_length=MAX_OPERATIONS)] = Field(
+        description="Operations to apply in this order, as in NODE_TREE of geometry nodes."
     )
 
 
 class EnsureTree(Part):
-    """See that the target is there: a material, world, compositor or group that is missing is created."""
+    """Create the target if the material, world, compositor or group is missing."""
 
     op: Literal["ensure_target"]
 
@@ -77,12 +79,12 @@ TreePatchOperation = Annotated[
 
 
 class PatchTreePayload(Part):
-    """A patch of a tree. All of it is applied, or nothing."""
+    """A patch of a tree: Blendwright applies all of it, or nothing."""
 
     v: Literal[1] = Field(default=1, description="Version of the patch format.")
     target: NodesTarget = Field(
         description="The tree: {material: name}, {compositor: scene}, {group: name, kind: shader} …"
     )
-    ops: Annotated[list[TreePatchOperation], Field(max_length=MOST_OPERATIONS)] = Field(
-        description="What is done, in this order; as in GN_OPS of geometry nodes."
+    ops: Annotated[list[TreePatchOperation], Field(max_length=MAX_OPERATIONS)] = Field(
+        description="Operations to apply in this order, as in GN_OPS of geometry nodes."
     )

@@ -1,6 +1,6 @@
-"""What trees there are besides those of geometry modifiers: of materials, worlds, lights, the compositor, and groups of each kind.
+"""Sorts of node trees: trees of geometry modifiers, materials, worlds, lights, the compositor, and groups of each kind.
 
-A sort says what differs between them: which nodes its catalogue has, and which nodes every such tree has under a given id.
+A sort records the differences: the kind of its catalogue, and the nodes that every such tree has under a fixed id.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ GROUP_NODES: dict[TreeKind, str] = {
     "shader": "ShaderNodeGroup",
     "compositor": "CompositorNodeGroup",
 }
-# From this version on the compositor of a scene is a node group; before, its tree is a part of the scene.
+# The first version in which the compositor of a scene is a node group. Earlier, the scene itself held the tree.
 GROUP_COMPOSITOR = (5, 0)
 OUTPUT_IMAGE = "Image"
-# Of several outputs of a type, the one that counts has this property.
+# Property that marks the active one of several outputs.
 ACTIVE_OUTPUT = "is_active_output"
 
 
 @dataclass(frozen=True, slots=True)
 class TreeSort:
-    """`given` are the ids that every tree of this sort has without creating them, with the types of these nodes."""
+    """A sort of tree. `given` maps the ids of the nodes that every tree of this sort has to their types."""
 
     kind: TreeKind
     owner: Owner
@@ -44,7 +44,7 @@ class TreeSort:
 
     @property
     def has_interface(self) -> bool:
-        """Whether the sockets of the tree itself can be set."""
+        """True if a payload can set the sockets of the tree itself."""
         return self.owner == "group"
 
     @property
@@ -54,7 +54,10 @@ class TreeSort:
         return self.given[GROUP_OUTPUT]
 
     def is_given(self, node_id: str, bl_idname: str) -> bool:
-        """Whether creating this node means the output that the tree has anyway. A group's ends are never created."""
+        """Return True if creating this node means the output that the tree already has.
+
+        Payloads never create the ends of a group, so for them the answer is False.
+        """
         return node_id == OUTPUT and self.given.get(node_id) == bl_idname
 
     @property
@@ -75,7 +78,10 @@ SCENE_COMPOSITOR = TreeSort("compositor", "compositor", {OUTPUT: "CompositorNode
 
 
 def sort_of(owner: Owner, kind: TreeKind | None, blender: Sequence[int] | None) -> TreeSort:
-    """The sort of a tree by its owner; `kind` is that of a group. Without a version: as in the newest Blender."""
+    """Return the sort of an owner's tree; `kind` is the kind of a group.
+
+    Without a version, assume the newest Blender.
+    """
     if owner == "group":
         assert kind is not None
         return GROUPS[kind]

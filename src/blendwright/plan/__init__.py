@@ -1,1 +1,1 @@
-"""Pure functions from text to something that may run: arguments, validation, graph, schedule."""
+"""Pure functions between a parsed plan and its execution: arguments, validation, graph, schedule."""

@@ -1,7 +1,7 @@
-"""Operations that call macros become the chains of operations that these stand for. What is in a macro is not known further on.
+"""Expansion of macro calls into chains of operations. Later stages do not know macros.
 
-A macro called by `op` becomes `op.001`, `op.002` …: the first waits for what `op` waits for, each for the one before, and whoever
-waits for `op` waits for the last.
+A macro called by `op` becomes `op.001`, `op.002` …: the first waits for the dependencies of `op`, each further one for
+the previous one. Operations that wait for `op` wait for the last one.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from blendwright.values.plan import Operation, Origin, Plan
 
 
 def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> tuple[Plan, tuple[Finding, ...]]:
-    """Every macro of a plan expanded, until there are more than `most` operations: the plan is refused then, whatever follows.
+    """Return the plan with all macros expanded, and the findings about their calls.
 
-    A call that has findings is left as it is."""
+    Expansion stops after more than `most` operations, because validation then refuses the plan anyway. A call with
+    findings stays unexpanded.
+    """
     count = len(plan.operations)
     if count > most:
         return plan, ()
@@ -34,8 +36,10 @@ def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> tuple[P
         macro = macros.get(operation.tool)
         if macro is None or "args" in operation.unsound:
             continue
+
         calls, wrong_inputs = expand(macro, operation.args, macros)
-        findings += [finding.under(operation.pointer + operation.places.args) for finding in wrong_inputs]
+        for finding in wrong_inputs:
+            findings.append(finding.under(operation.pointer + operation.places.args))
         if calls:
             chains[index] = list(_chain(operation, macro, calls))
             ends.setdefault(operation.id, chains[index][-1].id)
@@ -49,12 +53,14 @@ def expand_macros(plan: Plan, macros: Mapping[str, Macro], most: int) -> tuple[P
 
 def _chain(operation: Operation, macro: Macro, calls: tuple[Call, ...]) -> Iterator[Operation]:
     declared = operation.safety_level
+    higher = None
     if declared is not None and SafetyLevel(declared).rank > macro.safety_level.rank:
         higher = declared
-    else:
-        higher = None
     waits_for = operation.depends_on
     for number, call in enumerate(calls, start=1):
+        group = None
+        if call.group is not None:
+            group = f"{operation.id} {call.group}"
         origin = Origin(
             operation.id,
             macro.name,
@@ -65,7 +71,7 @@ def _chain(operation: Operation, macro: Macro, calls: tuple[Call, ...]) -> Itera
             len(calls),
             call.title,
             call.sources,
-            None if call.group is None else f"{operation.id} {call.group}",
+            group,
         )
         id = f"{operation.id}.{number:03d}"
         yield Operation(
@@ -88,8 +94,14 @@ def _collisions(operation: Operation, chain: list[Operation], existing_ids: set[
 def _waits_for_inner_steps(
     plan: Plan, chains: Mapping[int, list[Operation]], existing_ids: set[str]
 ) -> Iterator[Finding]:
-    """Whoever waits for a step of a macro instead of the macro: an operation with that id cannot be added either."""
-    inside = {step.id: step.caller_id for chain in chains.values() for step in chain}
+    """Yield a finding for each operation that waits for a step of a macro instead of the macro.
+
+    A repair cannot add an operation with that id either.
+    """
+    inside: dict[str, str] = {}
+    for chain in chains.values():
+        for step in chain:
+            inside[step.id] = step.caller_id
     for operation in plan.operations:
         for index, id in enumerate(operation.depends_on):
             if id in inside and id not in existing_ids:
@@ -102,8 +114,9 @@ def _waits_for_inner_steps(
 
 
 def _joined(plan: Plan, chains: Mapping[int, list[Operation]], ends: Mapping[str, str]) -> Iterator[Operation]:
-    for index, operation in enumerate(plan.operations):
-        for one in chains.get(index, [operation]):
-            if any(id in ends for id in one.depends_on):
-                one = replace(one, depends_on=tuple(ends.get(id, id) for id in one.depends_on))
-            yield one
+    for index, written in enumerate(plan.operations):
+        for operation in chains.get(index, [written]):
+            if any(id in ends for id in operation.depends_on):
+                dependencies = tuple(ends.get(id, id) for id in operation.depends_on)
+                operation = replace(operation, depends_on=dependencies)
+            yield operation

@@ -1,1 +1,1 @@
-"""From a request in words to a plan: the port to language models, what they are told, and what may come back."""
+"""Planning from a request in words: the port to language models, their prompts, and the reading of their answers."""

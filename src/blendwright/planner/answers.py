@@ -1,12 +1,11 @@
-"""From a model's answer to a plan, and what the model is told when that goes wrong: exactly what, what is committed already, and to
-change as little as possible.
+"""Reading of a model's answer as a plan, and the feedback to the model after a failure.
 
-An answer is read strictly, under our own request id, with what is committed already. The request id is one for all attempts, whatever
-the model writes: by it the operations of an earlier attempt are known again and skipped. Committed operations that an answer leaves out
-are put back, behind its own so that pointers into the answer stay true: they are in the scene, and others may depend on them.
+All attempts use our own request id, whatever the model writes. With it, the engine recognises the operations of an
+earlier attempt and skips them. If an answer omits committed operations, `read_proposal` appends them, because they are
+in the scene and others may depend on them. Appending keeps pointers into the answer valid.
 
-Everything in feedback that comes from the scene or from the model itself stands in one data block, unshortened: a committed operation is
-recognised only when it is repeated exactly.
+Feedback puts all text from the scene or from the model into one data block, without shortening it: the engine only
+recognises a committed operation in an exact repetition.
 """
 
 from __future__ import annotations
@@ -27,36 +26,37 @@ from blendwright.values.plan import Boundary, Plan
 
 Stage = Literal["service", "reading", "validation", "preview", "approval", "execution", "gates", "done"]
 
-MOST_FINDINGS = 40
-# A model that wrote more than this by mistake need not read it all again.
-LONGEST_ECHO = 120_000
+# Findings in the feedback to a model.
+MAX_FINDINGS = 40
+# Characters of its last answer that a model sees again.
+MAX_ECHO_CHARACTERS = 120_000
 
 STAGE_TEXT: dict[Stage, str] = {
-    "reading": "Your answer is not a JSON document that can be read as a plan. Nothing was run.",
-    "validation": "Your plan breaks its contract, so that nothing of it was run.",
-    "preview": "Your plan was tried on a copy of the scene and failed there. The scene itself is as it was.",
+    "reading": "Your answer is not a JSON document with a plan. Nothing was run.",
+    "validation": "Your plan breaks its contract. Nothing of it was run.",
+    "preview": "Your plan failed on a copy of the scene. The scene itself is unchanged.",
     "execution": "Your plan was run and failed.",
-    "gates": "Your plan was run and is kept. It said itself that it is not done.",
+    "gates": "Your plan was run, and its changes are kept. Its result is not done yet.",
 }
 REPAIR_RULES = """Answer with the whole plan again, as one JSON document and nothing else.
-Make the smallest change that cures this. Leave every operation that is not at fault as it is, with the same id.
-Operations listed as committed are done: repeat them exactly as they are listed, and they are skipped.
-To change what they made, add operations."""
+Make the smallest change that fixes this. Keep every operation without a fault unchanged, with the same id.
+Operations listed as committed are done: repeat them exactly as listed, and they are skipped.
+To change their results, add operations."""
 
 CONTINUE_RULES = """Answer with a plan of further steps, as one JSON document and nothing else. Use ids that you have not used before.
-Say that it is done only when it is."""
+Set done to true only when it is done."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanProposal:
-    """A plan that a model proposes. `document` is what is held to the contract."""
+    """A plan that a model proposes. The contract applies to `document`."""
 
     document: Any
     plan: Plan
 
 
 def boundary_of(dialect: str) -> Boundary:
-    """Operations that can be resumed are kept one by one and skipped next time; in other dialects it is all or nothing."""
+    """Return "operation" for dialects that can resume operations and skip them, or else "plan" for all or nothing."""
     if registry.dialect(dialect).resume is None:
         return "plan"
     return "operation"
@@ -65,7 +65,7 @@ def boundary_of(dialect: str) -> Boundary:
 def read_proposal(
     text: str, dialect: str, request_id: str, committed: Sequence[Mapping[str, Any]] = ()
 ) -> PlanProposal | tuple[Finding, ...]:
-    """The proposal, or why the text is none. What is wrong inside a plan is for its validation to say."""
+    """Return the proposal, or findings if the text is not a plan. Validation checks the content of the plan later."""
     document, findings = read_json(text)
     if findings:
         return tuple(findings)
@@ -83,7 +83,7 @@ def read_proposal(
 
 @dataclass(frozen=True, slots=True)
 class AttemptFailure:
-    """Why a plan was not carried through. `failure` is the failure payload or the gates' envelope, in the words of the contract."""
+    """The failure of an attempt. `failure` is the failure payload or the gates' envelope of the contract."""
 
     stage: Stage
     findings: tuple[Finding, ...]
@@ -91,7 +91,7 @@ class AttemptFailure:
 
     @property
     def signature(self) -> str:
-        """Equal for the same fault, wherever else the plans differ."""
+        """A hash that is equal for equal faults, whatever other differences the plans have."""
         findings = sorted({(finding.fault.value, finding.pointer, finding.message) for finding in self.findings})
         return digest([self.stage, findings or self.failure])
 
@@ -100,27 +100,26 @@ class AttemptFailure:
         if not self.findings:
             return STAGE_TEXT.get(self.stage, self.stage)
         first = self.findings[0]
+        message = f"{first.fault.value} {first.pointer or '(plan)'}: {first.message}"
         if len(self.findings) > 1:
-            more = f" (and {len(self.findings) - 1} more)"
-        else:
-            more = ""
-        return f"{first.fault.value} {first.pointer or '(plan)'}: {first.message}{more}"
+            message += f" (and {len(self.findings) - 1} more)"
+        return message
 
     def to_json(self) -> dict[str, Any]:
         return {
             "stage": self.stage,
-            "findings": [finding.to_json() for finding in self.findings[:MOST_FINDINGS]],
-            "left_out": max(0, len(self.findings) - MOST_FINDINGS),
+            "findings": [finding.to_json() for finding in self.findings[:MAX_FINDINGS]],
+            "left_out": max(0, len(self.findings) - MAX_FINDINGS),
             "failure": self.failure,
         }
 
 
 def repair_turns(text: str, failure: AttemptFailure, committed: Sequence[Mapping[str, Any]]) -> tuple[Turn, Turn]:
-    """The model's last answer, and what became of it."""
-    document = failure.to_json() | {"committed": [dict(item) for item in committed]}
-    parts = (
-        STAGE_TEXT[failure.stage],
-        fenced("failure", json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)),
-        CONTINUE_RULES if failure.stage == "gates" else REPAIR_RULES,
-    )
-    return Turn("model", text[:LONGEST_ECHO] or "(nothing)"), Turn("user", "\n\n".join(parts))
+    """Return the model's last answer, and our reply with its failure and the rules for the next answer."""
+    rules = REPAIR_RULES
+    if failure.stage == "gates":
+        rules = CONTINUE_RULES
+    document = failure.to_json() | {"committed": list(map(dict, committed))}
+    data = fenced("failure", json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False))
+    reply = "\n\n".join((STAGE_TEXT[failure.stage], data, rules))
+    return Turn("model", text[:MAX_ECHO_CHARACTERS] or "(nothing)"), Turn("user", reply)

@@ -1,7 +1,7 @@
-"""What a planner run may cost at most, what it has cost so far, and the calls within that: waiting, and asking again where that can help.
+"""The budget of a planner run, its use so far, and the calls within it, with waits and retries.
 
-Knows no service: prices are given. What goes wrong with a call is the service's, never the model's mistake: nothing of it reaches the
-next prompt.
+This module knows no service: the caller gives the prices. A failed call is never the model's mistake, so the next
+prompt does not mention it.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ from blendwright.planner.port import (
 )
 
 MILLION = 1_000_000
-# Below this no whole plan fits, so that a call would be paid for nothing.
+# Fewest output tokens of a call; no complete plan is shorter.
 LEAST_OUTPUT = 256
+# Seconds before the first retry, doubled for each next one, and the longest such wait.
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 30.0
 
 Sleep = Callable[[float], Awaitable[None]]
-# The request, its error, and the seconds until the next try; None when there is none.
+# Takes the request, its error, and the seconds until the next try, or None if there is none.
 OnFailure = Callable[[PlanRequest, PlannerError, float | None], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Of a million tokens, in whatever currency `Budget.cost` is in. Thinking is paid like output."""
+    """The price of a million tokens, in the currency of `Budget.cost`. Thinking costs the same as output."""
 
     prompt: float = 0.0
     output: float = 0.0
@@ -48,7 +49,10 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The limits of one planner run. `attempts` counts plans, `retries` the further calls that one plan may take when the service fails."""
+    """The limits of a planner run.
+
+    `attempts` counts plans; `retries` counts further calls for one plan after failures of the service.
+    """
 
     attempts: int = 4
     tokens: int = 400_000
@@ -60,7 +64,7 @@ class Budget:
 
 
 class UsageMeter:
-    """Counts what is spent against the budget."""
+    """A meter of the use of a budget."""
 
     def __init__(self, budget: Budget, clock: Callable[[], float] = time.monotonic) -> None:
         self.budget = budget
@@ -85,7 +89,7 @@ class UsageMeter:
         self.usage += usage
 
     def exhausted(self) -> str | None:
-        """Why there can be no further call; None while there can."""
+        """Return the reason why no further call is possible, or None."""
         budget = self.budget
         if self.seconds >= budget.seconds:
             return f"the time of {budget.seconds:g} s is used up"
@@ -96,7 +100,7 @@ class UsageMeter:
         return None
 
     def allowance(self, times: int = 1) -> CallBudget:
-        """What the next call may cost: `times` the usual output, and never more than what is left."""
+        """Return the limits of the next call: `times` the usual output, but never more than the remaining budget."""
         usual = self.budget.call
         tokens = min(usual.output_tokens * times, self.budget.tokens - self.tokens)
         return CallBudget(max(tokens, LEAST_OUTPUT), max(1.0, min(usual.seconds, self.budget.seconds - self.seconds)))
@@ -105,7 +109,10 @@ class UsageMeter:
 async def request_plan(
     planner: Planner, request: PlanRequest, meter: UsageMeter, failed: OnFailure, sleep: Sleep
 ) -> PlanResponse:
-    """The response, counted by the meter; raises the last PlannerError when retrying is of no use. `failed` is called with every error."""
+    """Return the response and count its usage.
+
+    Raise the last PlannerError when another try cannot help. Call `failed` with every error.
+    """
     times = 1
     for retry in range(meter.budget.retries + 1):
         attempt = replace(request, allowance=meter.allowance(times))
@@ -123,26 +130,25 @@ async def request_plan(
             await sleep(wait)
         else:
             meter.spend(answer.usage)
-            # Half a surrogate pair is nothing that could be stored or sent.
+            # A lone surrogate cannot be stored or sent.
             return replace(answer, text=answer.text.encode("utf-8", "replace").decode())
     raise AssertionError("the last retry returns or raises")
 
 
 def _wait(error: PlannerError, retry: int, meter: UsageMeter, *, widened: bool) -> float | None:
-    """Seconds to wait before the next try; None when that would be of no use, or over the budget."""
+    """Return the seconds to wait before the next try, or None if a try would not help or would exceed the budget."""
     if retry >= meter.budget.retries or meter.exhausted():
         return None
     if isinstance(error, Truncated):
-        # With more room, once: a model that does not come to an end is not to be paid for twice.
+        # Try once with more tokens. A model that still does not finish must not cost more.
         if widened:
             return None
         return 0.0
     if not isinstance(error, ServiceUnavailable):
         return None
+    wait = min(LONGEST_WAIT, FIRST_WAIT * 2**retry)
     if error.retry_after is not None:
         wait = error.retry_after
-    else:
-        wait = min(LONGEST_WAIT, FIRST_WAIT * 2**retry)
     if meter.seconds + wait < meter.budget.seconds:
         return wait
     return None

@@ -1,4 +1,4 @@
-"""Registers the capability `planner`."""
+"""The registration of the capability `planner`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CAPABILITY = Capability(
         "ask": Command(
             "planner.commands",
             "ask",
-            "Have a model plan what you ask for, see what it would do, and run it when you say yes.",
+            "Let a model plan your request, preview the plan, and run it after your approval.",
         ),
         "eval": Command(
             "planner.commands",

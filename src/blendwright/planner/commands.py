@@ -1,4 +1,6 @@
-"""blendwright ask, eval: a request in words, planned by a model, shown, allowed by a person, executed and repaired; or many, measured."""
+"""The commands ask and eval: carry out a request in words with a model's plans, or measure a planner with many
+requests.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ from blendwright.values.plan import Operation, Plan
 from blendwright.values.report import OperationReport
 from blendwright.views.export import render_picture
 
-# A person who was asked and went away comes back to a plan that still waits.
+# Seconds to wait for a person's answer, so that a person who left finds the plan still waiting.
 ANSWER_SECONDS = 24 * 3600.0
 EXITS = {
     "done": Exit.DONE,
@@ -65,29 +67,28 @@ EXITS = {
 }
 
 Attempts = Annotated[
-    int, typer.Option("--attempts", metavar="N", help="How many plans the model may try.", min=1, max=20)
+    int, typer.Option("--attempts", metavar="N", help="Number of plans that the model may try.", min=1, max=20)
 ]
-ProviderName = Annotated[Provider, typer.Option("--provider", help="Whose model plans.")]
-Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="Which of its models.")]
+ProviderName = Annotated[Provider, typer.Option("--provider", help="Provider of the model.")]
+Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="Name of the provider's model.")]
 BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", metavar="URL", help="Where the service is, for local or other ones.")
+    str | None, typer.Option("--base-url", metavar="URL", help="Address of another service, such as a local one.")
 ]
-Tokens = Annotated[int, typer.Option("--tokens", metavar="N", help="What all attempts together may use.", min=1000)]
-Seconds = Annotated[float, typer.Option("--seconds", metavar="N", help="How long all of it may take.", min=1.0)]
-LONGEST_VALUE = 60
-MOST_ARGUMENTS = 8
-MOST_OPERATIONS = 200
+Tokens = Annotated[int, typer.Option("--tokens", metavar="N", help="Token limit of all attempts together.", min=1000)]
+Seconds = Annotated[float, typer.Option("--seconds", metavar="N", help="Time limit of the whole run.", min=1.0)]
+# Limits of the displayed plan: characters of a value, arguments of an operation, and operations.
+MAX_VALUE_CHARACTERS = 60
+MAX_ARGUMENTS = 8
+MAX_OPERATIONS = 200
 
 
 def ask(
-    request: Annotated[str, typer.Argument(metavar="REQUEST", help="What the scene should have, in words.")],
+    request: Annotated[str, typer.Argument(metavar="REQUEST", help="Description of the wanted scene, in words.")],
     workspace: Workspace = ".blendwright",
     scene: Scene = None,
     blender: Blender = None,
     attach: Attach = None,
-    dialect: Annotated[
-        PlannableDialect, typer.Option("--dialect", help="What kind of plan is asked for.")
-    ] = "operations",
+    dialect: Annotated[PlannableDialect, typer.Option("--dialect", help="Dialect of the model's plan.")] = "operations",
     provider: ProviderName = "gemini",
     model: Model = None,
     base_url: BaseUrl = None,
@@ -98,7 +99,7 @@ def ask(
         float | None, typer.Option("--cost", metavar="N", help="Stop at this cost; needs --price.", min=0.0)
     ] = None,
     price: Annotated[
-        str | None, typer.Option("--price", metavar="IN,OUT", help="Of a million tokens, for --cost.")
+        str | None, typer.Option("--price", metavar="IN,OUT", help="Price of a million tokens, for --cost.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan and preview; change nothing.")] = False,
     skip_preview: Annotated[bool, typer.Option("--no-preview", help="Run plans without trying them first.")] = False,
@@ -107,19 +108,20 @@ def ask(
     approve: Approve = None,
     json: AsJson = False,
 ) -> int:
-    """Have a model plan what you ask for, see what it would do, and run it when you say yes."""
+    """Let a model plan your request, preview the plan, and run it after your approval."""
     if not request.strip():
-        raise Refusal.of(Fault.SCHEMA_INVALID, "there is no request", "Say what the scene should have.")
+        raise Refusal.of(Fault.SCHEMA_INVALID, "the request is empty", "Describe the scene that you want.")
     planner = chosen(provider, model, base_url)
     if not yes and not dry_run and not at_a_terminal():
-        cure = "Use --yes to run whatever is planned, or --dry-run to see it only."
-        raise Refusal.of(Fault.SCHEMA_INVALID, "nobody can be asked whether the plan may run", cure)
+        cure = "Use --yes to run the plan without a question, or --dry-run to only see it."
+        raise Refusal.of(Fault.SCHEMA_INVALID, "there is no terminal for asking whether the plan may run", cure)
     budget = Budget(attempts, tokens, seconds, cost, _price(price, cost))
     cancel, screen = CancelToken(), PlannerProgress(quiet=json)
-    if image is not None and not skip_preview:
-        preview_image = _beside(image)
-    else:
-        preview_image = None
+    preview_image = None
+    if dry_run:
+        preview_image = image
+    elif image is not None and not skip_preview:
+        preview_image = _preview_path(image)
     picture: Outcome | None = None
 
     def question(proposal: PlanProposal, shown: Preview | None) -> bool:
@@ -128,22 +130,26 @@ def ask(
             line = read_line(time.time() + ANSWER_SECONDS, cancel)
         return line is not None and line.strip().casefold() in ("y", "yes")
 
+    approve_plan = question
+    if yes:
+        approve_plan = approve_all
     with (
         stops_on_interrupt(cancel),
         open_session(
             workspace, scene=scene, blender=blender, approver=approver(approve, screen.pause), attach=attach
         ) as opened,
     ):
-        if image is not None and not dry_run and (problems := opened.target_findings(image)):
-            raise Refusal(problems)
+        if image is not None and not dry_run:
+            problems = opened.target_findings(image)
+            if problems:
+                raise Refusal(problems)
         screen.redact = opened.terms.audit.redact
         request_id = f"ask-{secrets.token_hex(6)}"
         with screen.busy("looking at the scene"):
             first = build_first_request(opened, request, dialect, request_id)
         planner_run = PlannerRun(
             opened, planner, first, request_id, budget=budget, preview=not skip_preview, dry_run=dry_run,
-            image=image if dry_run else preview_image, approve=approve_all if yes else question, observer=screen,
-            cancel=cancel,
+            image=preview_image, approve=approve_plan, observer=screen, cancel=cancel,
         )  # fmt: skip
         with screen.busy("asking"):
             result = asyncio.run(planner_run.run())
@@ -159,7 +165,7 @@ def ask(
 
 
 def chosen(provider: Provider, model: str | None, base_url: str | None) -> Any:
-    """The planner; a key that is missing makes the environment unfit, with what to do about it."""
+    """Return the planner. Raise EnvironmentUnfit, with the fix, if its key is missing or invalid."""
     try:
         return create_planner(provider, model=model, base_url=base_url)
     except KeyProblem as error:
@@ -167,7 +173,7 @@ def chosen(provider: Provider, model: str | None, base_url: str | None) -> Any:
 
 
 class PlannerProgress(Pausable, PlannerObserver):
-    """Shows people on standard error how it goes; a line that moves only on a terminal, nothing at all where `quiet`."""
+    """Progress messages on standard error. A changing line appears only on a terminal; with `quiet`, nothing appears."""
 
     def __init__(self, *, quiet: bool) -> None:
         super().__init__()
@@ -177,20 +183,20 @@ class PlannerProgress(Pausable, PlannerObserver):
         self._status: Status | None = None
 
     @contextlib.contextmanager
-    def busy(self, what: str) -> Generator[None]:
+    def busy(self, activity: str) -> Generator[None]:
         if self._quiet or not self.out.is_terminal:
             yield
             return
-        with Status(Text(what), console=self.out.drawing) as status:
+        with Status(Text(activity), console=self.out.drawing) as status:
             self._status = self.live = status
             try:
                 yield
             finally:
                 self._status = self.live = None
 
-    def _now(self, what: str) -> None:
+    def _now(self, activity: str) -> None:
         if self._status is not None:
-            self._status.update(Text(what))
+            self._status.update(Text(activity))
 
     def _label(self, label: str, text: str, style: str) -> None:
         if not self._quiet:
@@ -200,11 +206,10 @@ class PlannerProgress(Pausable, PlannerObserver):
         self._now(f"asking the model (attempt {attempt} of {attempts})")
 
     def service_failed(self, error: PlannerError, wait: float | None) -> None:
-        if wait is None:
-            after = ""
-        else:
-            after = f"; asking again in {wait:g} s"
-        self._label("service:", f"{error.message}{after}", "bold yellow")
+        message = error.message
+        if wait is not None:
+            message += f"; next try in {wait:g} s"
+        self._label("service:", message, "bold yellow")
 
     def planned(self, proposal: PlanProposal) -> None:
         if not self._quiet:
@@ -215,12 +220,14 @@ class PlannerProgress(Pausable, PlannerObserver):
         self._now("trying it on a copy")
 
     def previewed(self, preview: Preview) -> None:
-        if not self._quiet:
-            self.out.show("It would", "bold")
-            show_difference(preview.differences.difference, self.out)
-            for artifact in preview.picture.artifacts if preview.picture is not None else ():
+        if self._quiet:
+            return
+        self.out.show("It would", "bold")
+        show_difference(preview.differences.difference, self.out)
+        if preview.picture is not None:
+            for artifact in preview.picture.artifacts:
                 self.out.show(f"wrote {artifact}")
-            note_remarks(preview.picture_notes)
+        note_remarks(preview.picture_notes)
 
     def executing(self, proposal: PlanProposal) -> None:
         self._now("running the plan")
@@ -232,19 +239,16 @@ class PlannerProgress(Pausable, PlannerObserver):
         self._label(f"{failure.stage}:", failure.message, "bold red")
 
     def show_result(self, result: PlannerResult) -> None:
+        reason = ""
         if result.reason:
             reason = f"{result.reason.removesuffix('.')}. "
-        else:
-            reason = ""
+        attempts = f"{result.attempts} attempts"
         if result.attempts == 1:
-            plural = ""
-        else:
-            plural = "s"
-        counts = f"{result.attempts} attempt{plural}, {result.usage.total} tokens, {result.seconds:.1f} s"
+            attempts = "1 attempt"
+        counts = f"{attempts}, {result.usage.total} tokens, {result.seconds:.1f} s"
+        style = "bold red"
         if result.ok:
             style = "bold green"
-        else:
-            style = "bold red"
         self.out.labelled(result.ending.replace("_", " "), reason + counts, style)
         if result.error is not None and result.error.cure:
             self.out.show(f"  {result.error.cure}")
@@ -254,35 +258,37 @@ class PlannerProgress(Pausable, PlannerObserver):
 def _price(text: str | None, cost: float | None) -> Price:
     if text is None:
         if cost is not None:
-            cure = "Add --price IN,OUT, of a million tokens each."
-            raise Refusal.of(Fault.SCHEMA_INVALID, "--cost needs to know what tokens cost", cure)
+            cure = "Add --price IN,OUT, each for a million tokens."
+            raise Refusal.of(Fault.SCHEMA_INVALID, "--cost needs the price of tokens", cure)
         return Price()
     try:
         prompt, output = (float(part) for part in text.split(","))
     except ValueError:
         prompt = output = math.nan
     if not all(math.isfinite(number) and number >= 0 for number in (prompt, output)):
-        raise Refusal.of(Fault.SCHEMA_INVALID, f"'{text}' is no price", "Give two numbers: --price 0.3,2.5")
+        raise Refusal.of(Fault.SCHEMA_INVALID, f"'{text}' is not a price", "Give two numbers: --price 0.3,2.5")
     return Price(prompt, output)
 
 
-def _beside(image: Path) -> Path:
-    """Where the picture of the preview goes: beside that of the result."""
+def _preview_path(image: Path) -> Path:
+    """Return the path of the preview's picture, next to that of the result."""
     return image.with_name(f"{image.stem}.preview{image.suffix or '.png'}")
 
 
 def plan_tree(plan: Plan, title: str, redact: Sequence[str] = ()) -> Tree:
-    """Each operation under the last of those it waits for; arguments as the plan has them, but for those that nobody may see."""
+    """Return a tree with each operation under its last dependency, and with redacted arguments."""
     tree = Tree(Text(title, style="bold"))
-    shown = plan.operations[:MOST_OPERATIONS]
+    shown = plan.operations[:MAX_OPERATIONS]
     branches: dict[str, Tree] = {}
     waiting = list(shown)
     while waiting:
-        # In a plan that was checked one is always ready; in one that was not, whatever is left is put at the root.
+        # In a valid plan, an operation is always ready. In an unchecked plan, the remaining ones go to the root.
         ready = [operation for operation in waiting if _is_ready(operation, branches, waiting)] or waiting
         for operation in ready:
-            parents = [branches[id] for id in operation.depends_on if id in branches]
-            branches[operation.id] = (parents[-1] if parents else tree).add(_label(operation, redact))
+            parent = tree
+            for id in operation.depends_on:
+                parent = branches.get(id, parent)
+            branches[operation.id] = parent.add(_label(operation, redact))
         waiting = [operation for operation in waiting if operation not in ready]
     if len(plan.operations) > len(shown):
         tree.add(Text(f"and {len(plan.operations) - len(shown)} more", style="dim"))
@@ -290,8 +296,8 @@ def plan_tree(plan: Plan, title: str, redact: Sequence[str] = ()) -> Tree:
 
 
 def _is_ready(operation: Operation, branches: dict[str, Tree], waiting: list[Operation]) -> bool:
-    ahead = {other.id for other in waiting}
-    return all(id in branches or id not in ahead for id in operation.depends_on)
+    waiting_ids = {remaining.id for remaining in waiting}
+    return all(id in branches or id not in waiting_ids for id in operation.depends_on)
 
 
 def _label(operation: Operation, redact: Sequence[str]) -> Text:
@@ -299,19 +305,19 @@ def _label(operation: Operation, redact: Sequence[str]) -> Text:
     if operation.safety_level == "destructive":
         label.append("  destructive", style="bold red")
     args = list(redacted(operation.args, redact).items())
-    for key, value in args[:MOST_ARGUMENTS]:
+    for key, value in args[:MAX_ARGUMENTS]:
         label.append(f"\n  {key}: ", style="dim").append(_short(value), style="default")
-    if len(args) > MOST_ARGUMENTS:
-        label.append(f"\n  and {len(args) - MOST_ARGUMENTS} more", style="dim")
+    if len(args) > MAX_ARGUMENTS:
+        label.append(f"\n  and {len(args) - MAX_ARGUMENTS} more", style="dim")
     return label
 
 
 def _short(value: Any) -> str:
-    # As JSON: control characters of a name must not reach the terminal.
+    # JSON escapes control characters of names, which must not reach the terminal.
     text = orjson.dumps(value).decode()
-    if len(text) <= LONGEST_VALUE:
+    if len(text) <= MAX_VALUE_CHARACTERS:
         return text
-    return text[: LONGEST_VALUE - 1] + "…"
+    return text[: MAX_VALUE_CHARACTERS - 1] + "…"
 
 
 def evaluation(
@@ -328,7 +334,7 @@ def evaluation(
     ] = None,
     least: Annotated[
         float,
-        typer.Option("--least", metavar="N", help="End with 1 when fewer than this part succeed.", min=0.0, max=1.0),
+        typer.Option("--least", metavar="N", help="Exit with 1 if a smaller fraction succeeds.", min=0.0, max=1.0),
     ] = 1.0,
     json: AsJson = False,
 ) -> int:
@@ -336,20 +342,22 @@ def evaluation(
     requests = read_requests(folder)
     missing = sorted(set(only or ()) - {request.name for request in requests})
     if missing:
-        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no request {', '.join(missing)}", f"Look into {folder}.")
+        raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no request {', '.join(missing)}", f"See {folder}.")
     requests = tuple(request for request in requests if not only or request.name in only)
     planner = chosen(provider, model, base_url)
     cancel = CancelToken()
 
     def show_result(result: EvaluationResult) -> None:
         if not json:
-            label, style = ("ok    ", "green") if result.ok else ("failed", "red")
-            notes().labelled(label, result.name, style)
+            if result.ok:
+                notes().labelled("ok    ", result.name, "green")
+            else:
+                notes().labelled("failed", result.name, "red")
 
     with (
         tempfile.TemporaryDirectory(prefix="blendwright-eval-") as directory,
         stops_on_interrupt(cancel),
-        # In a workspace that is thrown away nobody needs to be asked about what is deleted.
+        # Deleting in a temporary workspace needs no approval.
         open_session(directory, blender=blender, approver=approver(["destructive"])) as opened,
     ):
         budget = Budget(attempts=attempts, tokens=tokens, seconds=seconds)
@@ -373,14 +381,13 @@ def _exit_code(measured: Evaluation, least: float, *, interrupted: bool) -> Exit
 
 
 def _show_evaluation(out: SafeConsole, measured: Evaluation) -> None:
-    rows = [
-        (
-            result.name, ("✓", "green") if result.ok else ("✗", "red"), str(result.run.attempts),
-            str(result.run.usage.total), f"{result.run.seconds:.1f}",
-            "; ".join(result.unmet) or ("" if result.ok else result.run.reason),
-        )
-        for result in measured.results
-    ]  # fmt: skip
+    rows: list[tuple[str | tuple[str, str], ...]] = []
+    for result in measured.results:
+        mark, problems = ("✓", "green"), "; ".join(result.unmet)
+        if not result.ok:
+            mark, problems = ("✗", "red"), problems or result.run.reason
+        run = result.run
+        rows.append((result.name, mark, str(run.attempts), str(run.usage.total), f"{run.seconds:.1f}", problems))
     out.columns(rows, headers=("request", "", "attempts", "tokens", "s", "why not"))
     totals = measured.to_json()
     out.show(

@@ -1,7 +1,7 @@
-"""A planner measured: requests with expectations carried through one after the other, each on the empty scene, and counted.
+"""Measurement of a planner: it carries out requests with expectations, each on the empty scene, and counts the results.
 
-Expectations are never told to the model; names in them are patterns, since a model chooses its own. Each request starts from the first
-commit of one workspace, so that one Blender does for all.
+The model never sees the expectations; names in them are patterns, since a model chooses its own names. Each request
+starts from the first commit of one workspace, so that one Blender serves all of them.
 """
 
 from __future__ import annotations
@@ -38,24 +38,26 @@ class Strict(BaseModel):
 
 
 class ObjectsExpected(Strict):
-    """So many objects of a name and a type; with `size` or `location`, at least one of them must have it."""
+    """Expected objects by name and type. With `size` or `location`, at least one of them must have it."""
 
-    name: str = Field(default="*", description="A pattern of the name, whatever its case: * and ?.")
+    name: str = Field(default="*", description="A pattern of the name with * and ?; case does not matter.")
     type: Literal["MESH", "CURVE", "FONT", "EMPTY", "LIGHT", "CAMERA"] | None = None
     at_least: int = Field(default=1, ge=0)
     at_most: int | None = Field(default=None, ge=0)
-    size: tuple[float, float, float] | None = Field(default=None, description="Along X, Y and Z, in metres.")
+    size: tuple[float, float, float] | None = Field(default=None, description="Size along X, Y and Z, in metres.")
     location: tuple[float, float, float] | None = None
-    tolerance: float = Field(default=0.05, gt=0, description="In metres, or that part of a size, whichever is more.")
-    parent: str | None = Field(default=None, description="A pattern of the parent's name, of all of them.")
-    modifier: str | None = Field(default=None, description="A modifier's type that one of them must have.")
+    tolerance: float = Field(
+        default=0.05, gt=0, description="In metres or as a fraction of the size, whichever is larger."
+    )
+    parent: str | None = Field(default=None, description="A pattern of the name of every object's parent.")
+    modifier: str | None = Field(default=None, description="The type of a modifier that at least one object must have.")
 
 
 class Expectations(Strict):
     objects: tuple[ObjectsExpected, ...] = ()
-    materials: tuple[str, ...] = Field(default=(), description="Patterns, each of at least one material.")
-    collections: tuple[str, ...] = Field(default=(), description="Patterns, each of at least one collection.")
-    camera: bool | None = Field(default=None, description="Whether there is a camera to render through.")
+    materials: tuple[str, ...] = Field(default=(), description="Patterns that each match at least one material.")
+    collections: tuple[str, ...] = Field(default=(), description="Patterns that each match at least one collection.")
+    camera: bool | None = Field(default=None, description="True if the scene has an active camera.")
     gates: tuple[str, ...] = Field(
         default=(), description="Patterns of objects whose node trees must pass their gates."
     )
@@ -68,56 +70,64 @@ class Expectations(Strict):
 
 
 def unmet_expectations(opened: OpenScene, expected: Expectations) -> Iterator[str]:
-    """What the scene lacks, in sentences; none means that it is as expected."""
+    """Yield a sentence for each expectation that the scene does not meet."""
     scene = read_scene(opened, "scene.snapshot", {"limit": PAGE})
     objects: list[dict[str, Any]] = scene["objects"]["items"]
     for group in expected.objects:
         yield from _objects(opened, objects, group)
+
     for kind, patterns in (("materials", expected.materials), ("collections", expected.collections)):
         names = list(collection_names(scene[kind]["items"]))
         for pattern in patterns:
             if not any(_fits(name, pattern) for name in names):
                 yield f"there is none among the {kind} named {pattern}"
-    if expected.camera is not None and (scene["render"]["camera"] is not None) != expected.camera:
-        yield "there is no camera to render through" if expected.camera else "there is a camera"
+
+    has_camera = scene["render"]["camera"] is not None
+    if expected.camera and not has_camera:
+        yield "there is no camera to render through"
+    elif expected.camera is False and has_camera:
+        yield "there is a camera"
+
     for pattern in expected.gates:
-        matches = [each["name"] for each in objects if _fits(each["name"], pattern)]
+        matches = [item["name"] for item in objects if _fits(item["name"], pattern)]
         if not matches:
-            yield f"there is no object named {pattern} whose gates could be gates"
+            yield f"there is no object named {pattern} whose gates could be checked"
         for name in matches:
             gates = opened.outcome("geonodes.gates", {"object": name})
             if not gates.ok or gates.result is None or not gates.result["success"]:
-                yield f"the gates of {name} are not passed: {gates.message}".removesuffix(": ")
+                yield f"{name} does not pass its gates: {gates.message}".removesuffix(": ")
 
 
 def _objects(opened: OpenScene, objects: list[dict[str, Any]], expected: ObjectsExpected) -> Iterator[str]:
-    matches = [
-        each for each in objects
-        if _fits(each["name"], expected.name) and (expected.type is None or each["type"] == expected.type)
-    ]  # fmt: skip
-    what = f"{expected.type or 'object'} named {expected.name}"
+    matches: list[dict[str, Any]] = []
+    for item in objects:
+        if _fits(item["name"], expected.name) and expected.type in (None, item["type"]):
+            matches.append(item)
+
+    subject = f"{expected.type or 'object'} named {expected.name}"
     if len(matches) < expected.at_least:
-        yield f"{what}: {len(matches)}, expected at least {expected.at_least}"
+        yield f"{subject}: {len(matches)}, expected at least {expected.at_least}"
     if expected.at_most is not None and len(matches) > expected.at_most:
-        yield f"{what}: {len(matches)}, expected at most {expected.at_most}"
+        yield f"{subject}: {len(matches)}, expected at most {expected.at_most}"
     if not matches:
         return
+
     if expected.location is not None:
-        locations = [each["transform"]["location"] for each in matches]
+        locations = [item["transform"]["location"] for item in matches]
         if not any(_near(location, expected.location, expected.tolerance) for location in locations):
-            yield f"{what}: none is at {list(expected.location)}, but at {locations[:5]}"
+            yield f"{subject}: none is at {list(expected.location)}, but at {locations[:5]}"
     if expected.size is not None:
-        sizes = [read_scene(opened, "mesh.measure", {"object": each["name"]})["dimensions"] for each in matches]
+        sizes = [list(read_scene(opened, "mesh.measure", {"object": item["name"]})["dimensions"]) for item in matches]
         if not any(_near(size, expected.size, expected.tolerance) for size in sizes):
-            yield f"{what}: none has the size {list(expected.size)}, but {[list(size) for size in sizes[:5]]}"
+            yield f"{subject}: none has the size {list(expected.size)}, but {sizes[:5]}"
     if expected.parent is not None:
-        for each in matches:
-            if each["parent"] is None or not _fits(each["parent"]["object"], expected.parent):
-                yield f"{each['name']} has no parent named {expected.parent}"
+        for item in matches:
+            if item["parent"] is None or not _fits(item["parent"]["object"], expected.parent):
+                yield f"{item['name']} has no parent named {expected.parent}"
     if expected.modifier is not None:
-        types = {modifier["type"] for each in matches for modifier in each["modifiers"]}
+        types = {modifier["type"] for item in matches for modifier in item["modifiers"]}
         if expected.modifier not in types:
-            yield f"{what}: none has a modifier {expected.modifier}"
+            yield f"{subject}: none has a modifier {expected.modifier}"
 
 
 def _fits(name: str, pattern: str) -> bool:
@@ -130,7 +140,7 @@ def _near(actual: Any, expected: tuple[float, float, float], tolerance: float) -
 
 
 class EvaluatedRequest(Strict):
-    """One file of the folder. `solution` is a plan that meets the expectations: it shows that they can be met."""
+    """A request file. `solution` is a plan that meets the expectations, which proves that they can be met."""
 
     name: str = Field(pattern=r"^[a-z0-9_-]{1,60}$")
     request: str = Field(min_length=1)
@@ -141,7 +151,7 @@ class EvaluatedRequest(Strict):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationResult:
-    """What became of one request; `unmet` says what the scene lacks."""
+    """The result of one request; `unmet` lists the expectations that the scene does not meet."""
 
     name: str
     run: PlannerResult
@@ -193,7 +203,7 @@ class Evaluation:
 
 
 def read_requests(folder: Path) -> tuple[EvaluatedRequest, ...]:
-    """Every *.json of the folder, by name. Raises Refusal with everything that is wrong."""
+    """Return the requests of all *.json files in the folder, by name. Raise Refusal with all findings."""
     files = sorted(folder.glob("*.json"))
     findings: list[Finding] = []
     requests: list[EvaluatedRequest] = []
@@ -205,8 +215,9 @@ def read_requests(folder: Path) -> tuple[EvaluatedRequest, ...]:
         try:
             request = EvaluatedRequest.model_validate_json(file.read_bytes())
         except ValidationError as error:
-            problems = (f"{file.name}{pointer_of(loc)}: {message}" for loc, message in model_problems(error))
-            findings += [Finding(Fault.SCHEMA_INVALID, problem, "", FORM) for problem in problems]
+            for loc, message in model_problems(error):
+                problem = f"{file.name}{pointer_of(loc)}: {message}"
+                findings.append(Finding(Fault.SCHEMA_INVALID, problem, "", FORM))
         except OSError as error:
             findings.append(Finding(Fault.SCHEMA_INVALID, f"{file} cannot be read: {error.strerror}", "", "Check it."))
         else:
@@ -225,23 +236,22 @@ def evaluate(
     on_result: Callable[[EvaluationResult], None] = lambda result: None,
     cancel: CancelToken | None = None,
 ) -> Evaluation:
-    """Carry every request through, in order. `opened` must be a workspace of its own: its scene is reset before each of them."""
+    """Carry out all requests in order. `opened` must be a separate workspace, because each request resets its scene."""
     opened.warm()
     start = opened.journal.origins(all_lines=True)[-1].number
     results: list[EvaluationResult] = []
     for number, request in enumerate(requests, 1):
         opened.history.checkout(start)
-        id = f"eval-{number:03}-{request.name}"
-        first = build_first_request(opened, request.request, request.dialect, id)
+        request_id = f"eval-{number:03}-{request.name}"
+        first = build_first_request(opened, request.request, request.dialect, request_id)
         planner_run = PlannerRun(
-            opened, planner, first, id, budget=budget, preview=False, cancel=cancel or CancelToken()
+            opened, planner, first, request_id, budget=budget, preview=False, cancel=cancel or CancelToken()
         )
         run = asyncio.run(planner_run.run())
+        unmet: tuple[str, ...] = ()
         if run.ending == "done":
-            missing = tuple(unmet_expectations(opened, request.expect))
-        else:
-            missing = ()
-        results.append(EvaluationResult(request.name, run, missing))
+            unmet = tuple(unmet_expectations(opened, request.expect))
+        results.append(EvaluationResult(request.name, run, unmet))
         on_result(results[-1])
         if run.ending == "interrupted":
             break

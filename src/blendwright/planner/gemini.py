@@ -1,6 +1,6 @@
-"""Gemini as a planner, on google-genai: one call, its answer or one error of the port. The key goes into one header and nowhere else.
+"""Gemini as a planner, on google-genai. The key goes into one header and nowhere else.
 
-google-genai takes half a second to import, so that it is loaded with the first call only.
+Importing google-genai takes half a second, so the first call loads it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DEFAULT_MODEL = "gemini-2.5-flash"
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 MODEL = "BLENDWRIGHT_GEMINI_MODEL"
 THINKING = "BLENDWRIGHT_GEMINI_THINKING"
-# Of the service, for a moment. 429 is not among them: it says itself how long to wait, and whoever asks decides about that.
+# Statuses of temporary failures. 429 is not among them, because its response gives the waiting time, and the caller decides about it.
 TRANSIENT = [408, 500, 502, 503, 504]
 WITHHELD = frozenset({"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"})
 SECONDS = re.compile(r"(\d+(?:\.\d+)?)s?")
@@ -37,7 +37,10 @@ SECONDS = re.compile(r"(\d+(?:\.\d+)?)s?")
 
 @dataclass(frozen=True, slots=True)
 class GeminiSettings:
-    """`tries` counts calls of the service for one question; `first_wait` seconds pass before the second, twice that before the next."""
+    """Settings of Gemini.
+
+    `tries` is the number of calls per question; `first_wait` is the seconds before the second, doubled for each next.
+    """
 
     api_key: SecretStr | None = None
     model: str = DEFAULT_MODEL
@@ -50,31 +53,34 @@ class GeminiSettings:
     def from_environment(
         cls, environment: Mapping[str, str] | None = None, *, model: str | None = None, thinking: Thinking | None = None
     ) -> GeminiSettings:
-        """From the variables that docs/planner.md lists; what is given here comes first."""
-        if environment is None:
-            variables = os.environ
-        else:
+        """Return settings from the variables that docs/planner.md lists. Arguments take precedence."""
+        variables = os.environ
+        if environment is not None:
             variables = environment
-        key = next((variables[name].strip() for name in KEYS if variables.get(name, "").strip()), None)
+        api_key = None
+        for name in reversed(KEYS):
+            value = variables.get(name, "").strip()
+            if value:
+                api_key = SecretStr(value)
         return cls(
-            api_key=None if key is None else SecretStr(key),
+            api_key=api_key,
             model=model or variables.get(MODEL) or DEFAULT_MODEL,
             thinking=thinking or _level(variables.get(THINKING, "")),
             base_url=variables.get("GOOGLE_GEMINI_BASE_URL") or None,
         )
 
 
-def _level(named: str) -> Thinking | None:
+def _level(level: str) -> Thinking | None:
     levels = get_args(Thinking)
-    if named and named not in levels:
-        raise EnvironmentUnfit(f"{THINKING} is '{named[:20]}'", cure=f"Set it to one of: {', '.join(levels)}.")
-    if named:
-        return cast("Thinking", named)
+    if level and level not in levels:
+        raise EnvironmentUnfit(f"{THINKING} is '{level[:20]}'", cure=f"Set it to one of: {', '.join(levels)}.")
+    if level:
+        return cast("Thinking", level)
     return None
 
 
 class GeminiPlanner(ServicePlanner):
-    """Asks Gemini."""
+    """A planner that calls Gemini."""
 
     service = "Gemini"
     cut_off = frozenset({"MAX_TOKENS", "NONE"})
@@ -82,7 +88,7 @@ class GeminiPlanner(ServicePlanner):
     def __init__(self, settings: GeminiSettings) -> None:
         if settings.api_key is None or not settings.api_key.get_secret_value():
             cure = f"Get a key at https://aistudio.google.com/apikey and set {KEYS[0]}, or use another planner."
-            raise port.KeyMissing("there is no key for Gemini", cure=cure)
+            raise port.KeyMissing("no key for Gemini was found", cure=cure)
         self._settings = settings
         self._secret = settings.api_key.get_secret_value()
         super().__init__(self._secret, settings.model, settings.base_url)
@@ -91,7 +97,7 @@ class GeminiPlanner(ServicePlanner):
         import_module("google.genai")
 
     async def _call(self, request: PlanRequest, schema: Mapping[str, Any] | None) -> types.GenerateContentResponse:
-        """One question to the service, with its retries."""
+        """Make one call, with the retries of its settings."""
         from google import genai
 
         options = self._http_options(request.allowance.seconds)
@@ -113,23 +119,22 @@ class GeminiPlanner(ServicePlanner):
         return None
 
     def _response(self, answer: types.GenerateContentResponse, form: SchemaForm) -> PlanResponse:
-        """The whole text of the first candidate."""
+        """Return the text of the first candidate. Raise an error of the port if it is missing or incomplete."""
         usage = usage_of(answer)
         feedback = answer.prompt_feedback
         if feedback is not None and feedback.block_reason is not None:
-            reason, cure = feedback.block_reason.value, "Say the request in other words."
-            raise port.Blocked(f"Gemini does not take the request ({reason})", reason=reason, usage=usage, cure=cure)
-        if answer.candidates:
-            candidate = answer.candidates[0]
-        else:
-            candidate = None
-        if candidate is None:
-            raise ServiceUnavailable("Gemini answered with nothing")
-        if candidate.finish_reason is None:
-            reason = "NONE"
-        else:
+            reason, cure = feedback.block_reason.value, "Rephrase the request."
+            raise port.Blocked(f"Gemini does not accept the request ({reason})", reason=reason, usage=usage, cure=cure)
+        if not answer.candidates:
+            raise ServiceUnavailable("Gemini returned an empty answer")
+
+        candidate = answer.candidates[0]
+        reason = "NONE"
+        if candidate.finish_reason is not None:
             reason = candidate.finish_reason.value
-        parts = (candidate.content.parts if candidate.content else None) or []
+        parts: list[types.Part] = []
+        if candidate.content:
+            parts = candidate.content.parts or []
         text = "".join(part.text or "" for part in parts if not part.thought)
         if reason not in {"STOP", *self.cut_off, *WITHHELD}:
             raise port.NoResponse(f"Gemini ended without an answer ({reason})", reason=reason, usage=usage, text=text)
@@ -152,15 +157,18 @@ class GeminiPlanner(ServicePlanner):
     def _config(self, request: PlanRequest, schema: Mapping[str, Any] | None) -> types.GenerateContentConfig:
         from google.genai import types
 
+        response_schema = thinking_config = None
+        if schema is not None:
+            response_schema = dict(schema)
         level = self._settings.thinking
+        if level is not None:
+            thinking_config = types.ThinkingConfig(thinking_level=types.ThinkingLevel(level.upper()))
         return types.GenerateContentConfig(
             system_instruction=request.system,
             max_output_tokens=request.allowance.output_tokens,
             response_mime_type="application/json",
-            response_json_schema=None if schema is None else dict(schema),
-            thinking_config=None
-            if level is None
-            else types.ThinkingConfig(thinking_level=types.ThinkingLevel(level.upper())),
+            response_json_schema=response_schema,
+            thinking_config=thinking_config,
         )
 
 
@@ -171,24 +179,23 @@ def _contents(turns: tuple[port.Turn, ...]) -> list[types.ContentUnionDict]:
 
 
 def read_error(error: errors.APIError, model: str, form: SchemaForm, key: str) -> PlannerError:
-    """Which error of the port an error of the service is."""
+    """Return the error of the port for an error of the service."""
     status, text = error.code, short_message(error.message or error.status or "no reason given", key)
     if status in {408, 429} or status >= 500:
+        cure = None
         if status == 429:
-            cure = "The quota is used up for the moment: wait, or use another key."
-        else:
-            cure = None
+            cure = "The quota is used up for now: wait, or use another key."
         message = f"Gemini answered {status}: {text}"
         return ServiceUnavailable(message, status=status, retry_after=_retry_after(error), cure=cure)
     if status in {401, 403} or "API_KEY_INVALID" in _reasons(error):
         return port.KeyRefused(f"Gemini refused the key: {text}", cure="Check the key in GEMINI_API_KEY.")
     if status == 404:
         return port.ServiceRefused(f"Gemini does not know the model '{model}': {text}", cure="Choose another model.")
-    # The service does not say in a form for machines what it is that it does not take.
+    # The service does not report in a machine-readable form which part it refuses.
     about_schema = form == "strict" or (form == "packed" and "schema" in text.lower())
     if status == 400 and about_schema:
-        return port.SchemaRefused(f"Gemini does not take the form of the answer: {text}", cure="Try another model.")
-    return port.ServiceRefused(f"Gemini does not take the request ({status}): {text}")
+        return port.SchemaRefused(f"Gemini does not accept the answer schema: {text}", cure="Try another model.")
+    return port.ServiceRefused(f"Gemini does not accept the request ({status}): {text}")
 
 
 def usage_of(response: types.GenerateContentResponse) -> Usage:
@@ -204,11 +211,16 @@ def usage_of(response: types.GenerateContentResponse) -> Usage:
 
 
 def _retry_after(error: errors.APIError) -> float | None:
-    """Seconds, from the header or from the error's own details."""
+    """Return the waiting time in seconds from the header or from the error's details, or None."""
     headers: Any = getattr(cast("Any", error).response, "headers", None) or {}
-    values = [headers.get("retry-after"), *(detail.get("retryDelay") for detail in _details(error))]
-    matches = (SECONDS.fullmatch(str(value).strip()) for value in values if value is not None)
-    return next((float(match[1]) for match in matches if match), None)
+    values = [headers.get("retry-after")]
+    for detail in _details(error):
+        values.append(detail.get("retryDelay"))
+    for value in values:
+        match = SECONDS.fullmatch(str(value).strip())
+        if match:
+            return float(match[1])
+    return None
 
 
 def _reasons(error: errors.APIError) -> set[str]:
@@ -217,4 +229,4 @@ def _reasons(error: errors.APIError) -> set[str]:
 
 def _details(error: errors.APIError) -> Iterator[dict[str, Any]]:
     inner = fields_of(fields_of(cast("Any", error).details).get("error"))
-    return (fields_of(detail) for detail in items_of(inner.get("details")))
+    return map(fields_of, items_of(inner.get("details")))

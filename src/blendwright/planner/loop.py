@@ -1,8 +1,8 @@
-"""A request in words carried through: plan, validate, preview, approve, execute, verify; and again where something is wrong.
+"""The planner loop: plan, validate, preview, approve, execute, verify; and again after a failure.
 
-Responsible for: which call comes next, what the model is told, and when to stop. Everything that a model says goes through the dialect and
-the whole contract; nothing else of it is ever run. Bounded by attempts, tokens, time and cost, and ended early when the same fault
-comes back unchanged. Every call is in the journal before the next one is made.
+The loop decides the next call, its prompt, and when to stop. A model's plan must pass the dialect and the whole
+contract; nothing else from a model ever runs. Attempts, tokens, time and cost limit the loop, and it ends early when
+the same fault returns unchanged. The journal records every call before the next one.
 """
 
 from __future__ import annotations
@@ -28,52 +28,53 @@ from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.report import OperationReport, RunReport
 from blendwright.workspace.open_scene import OpenScene
 
-# Nothing that another plan would cure: the same one is run once more before the model hears of it.
+# Faults that another plan would not fix. The loop runs the same plan again before it reports them to the model.
 TRANSIENT = frozenset({Fault.TOOL_TIMEOUT, Fault.WORKER_LOST})
-# A person's answer is no fault of the plan.
+# Rules about a person's answer, which is not a fault of the plan.
 APPROVAL_RULES = frozenset({"approval_missing", "approval_declined", "approval_outdated", "preview_unasked"})
 
 Approve = Callable[[PlanProposal, Preview | None], bool]
 
 
 def approve_all(proposal: PlanProposal, preview: Preview | None) -> bool:
-    """Nobody is asked."""
+    """Approve every plan without a question."""
     return True
 
 
 class PlannerObserver:
-    """Observes a planner run while it goes on: nothing here; override what you need."""
+    """An observer of a planner run that ignores every event. Override the methods that you need."""
 
     def requesting(self, attempt: int, attempts: int) -> None:
-        """The model is about to be called."""
+        """The loop is about to call the model."""
 
     def service_failed(self, error: PlannerError, wait: float | None) -> None:
-        """The service failed; it is called again after `wait` seconds, or not at all."""
+        """The service failed. The loop calls it again after `wait` seconds, or not at all if it is None."""
 
     def planned(self, proposal: PlanProposal) -> None:
-        """There is a plan; nobody has checked it yet."""
+        """The model returned a plan, which is still unchecked."""
 
     def previewing(self) -> None:
-        """The plan is about to be tried on a copy."""
+        """The loop is about to try the plan on a copy."""
 
     def previewed(self, preview: Preview) -> None:
-        """The plan would succeed."""
+        """The plan succeeded on a copy."""
 
     def executing(self, proposal: PlanProposal) -> None:
-        """The plan is about to be run."""
+        """The loop is about to run the plan."""
 
     def progressed(self, report: OperationReport) -> None:
-        """An operation is durable."""
+        """An operation is committed."""
 
     def attempt_failed(self, failure: AttemptFailure) -> None:
-        """The plan was not carried through; the model is asked to repair it while attempts are left."""
+        """The plan failed. If attempts remain, the model gets a chance to repair it."""
 
 
 @dataclass
 class PlannerRun:
-    """One request on one open scene, under one request id. `first` is the whole first prompt; `approve` is asked before every run.
+    """The run of one request on one open scene, under one request id.
 
-    `preview` tries every plan on a copy first, so that only a plan that works reaches the scene; `dry_run` stops after that.
+    `first` is the complete first prompt; the loop calls `approve` before every run of a plan. With `preview`, it tries
+    every plan on a copy first, so that only a working plan reaches the scene. With `dry_run`, it stops after that.
     """
 
     opened: OpenScene
@@ -103,7 +104,7 @@ class PlannerRun:
         self._plan_id = self.request_id
 
     async def run(self) -> PlannerResult:
-        """Run to the end; raises nothing but what makes the workspace unusable."""
+        """Run until an ending. Raise only exceptions that make the workspace unusable."""
         task = asyncio.current_task()
         assert task is not None
         loop = asyncio.get_running_loop()
@@ -123,7 +124,7 @@ class PlannerRun:
             unsubscribe()
 
     async def _attempts(self) -> PlannerResult:
-        request, before = self.first, None
+        request, last_signature = self.first, None
         for number in range(1, self._meter.budget.attempts + 1):
             spent = self._meter.exhausted()
             if spent is not None:
@@ -136,48 +137,61 @@ class PlannerRun:
             if isinstance(failure, PlannerResult):
                 return failure
             self.observer.attempt_failed(failure)
+
             signature = (failure.signature, digest(answer.text))
-            if failure.stage != "gates" and (failure.signature == before or signature in self._failures):
+            if failure.stage != "gates" and (failure.signature == last_signature or signature in self._failures):
                 return self._result("gave_up", f"the same fault came back unchanged: {failure.message}")
             if failure.stage == "gates":
-                # What is kept is judged again with what follows, under the same name: the next round is a request of its own.
+                # The next round is a separate request, because its gates judge the kept steps again under the same ids.
                 self._plan_id = f"{self.request_id}.{number + 1}"
-            before = failure.signature
+            last_signature = failure.signature
             self._failures.add(signature)
             turns = repair_turns(answer.text, failure, tuple(self._committed.values()))
             request = replace(self.first, turns=(*self.first.turns, *turns))
-        attempts = self._meter.budget.attempts
-        last = self._calls[-1].message if self._calls else ""
-        return self._result("gave_up", f"{attempts} attempts were not enough. The last: {last}")
+
+        attempts, last_message = self._meter.budget.attempts, ""
+        if self._calls:
+            last_message = self._calls[-1].message
+        return self._result("gave_up", f"{attempts} attempts were not enough. The last: {last_message}")
 
     async def _ask(self, request: PlanRequest) -> PlanResponse:
         self._prompt_hash = prompt_hash(request)
         self.observer.requesting(request.attempt, self._meter.budget.attempts)
 
         def failed(request: PlanRequest, error: PlannerError, wait: float | None) -> None:
-            usage = error.usage if isinstance(error, NoResponse) else Usage()
+            usage = Usage()
+            if isinstance(error, NoResponse):
+                usage = error.usage
             self._record("service", error.message, usage, self.planner.model, None, {"error": type(error).__name__})
             self.observer.service_failed(error, wait)
 
         return await request_plan(self.planner, request, self._meter, failed, self.sleep)
 
     def _carry_out(self, answer: PlanResponse) -> PlannerResult | AttemptFailure:
-        """The result where this plan ends the run, or why it failed. Either way the attempt is in the journal."""
+        """Return the result if this plan ends the run, or else its failure.
+
+        The journal records the attempt in both cases.
+        """
         outcome = self._try(answer)
         if isinstance(outcome, AttemptFailure):
-            status, details = "failed" if outcome.stage != "gates" else "unfinished", outcome.to_json()
+            status = "failed"
+            if outcome.stage == "gates":
+                status = "unfinished"
+            details = outcome.to_json()
             self._record(outcome.stage, outcome.message, answer.usage, answer.model, answer.text, details, status)
             return outcome
+
         stage, ending, reason = outcome
-        status = "succeeded" if ending in ("done", "proposed") else ending
+        status = ending
+        if ending in ("done", "proposed"):
+            status = "succeeded"
         self._record(stage, reason, answer.usage, answer.model, answer.text, {}, status)
         return self._result(ending, reason)
 
     def _try(self, answer: PlanResponse) -> AttemptFailure | tuple[Stage, Ending, str]:
-        read = read_proposal(answer.text, self.first.dialect, self._plan_id, tuple(self._committed.values()))
-        if not isinstance(read, PlanProposal):
-            return AttemptFailure("reading", read)
-        proposal = read
+        proposal = read_proposal(answer.text, self.first.dialect, self._plan_id, tuple(self._committed.values()))
+        if not isinstance(proposal, PlanProposal):
+            return AttemptFailure("reading", proposal)
         self._proposal, self._previewed = proposal, None
         self.observer.planned(proposal)
         refused = self.opened.check(proposal.plan)
@@ -199,6 +213,7 @@ class PlannerRun:
             if self.cancel.cancelled:
                 return "approval", "interrupted", "interrupted"
             return "approval", "declined", "the plan was declined; nothing of it was run"
+
         self.observer.executing(proposal)
         report = self._execute(proposal)
         if _is_transient(report):
@@ -223,7 +238,10 @@ class PlannerRun:
         return self.opened.run(proposal.plan, options)
 
     def _remember_committed(self, proposal: PlanProposal, report: RunReport) -> None:
-        """What is in the scene now, as the plan has it: the next plan repeats it, and it is skipped."""
+        """Remember the committed operations as the plan has them.
+
+        The next plan repeats them, and the engine skips them.
+        """
         if registry.dialect(self.first.dialect).resume is None:
             return
         done = {operation.operation_id for operation in reports_by_caller(report.operations) if operation.done}
@@ -252,17 +270,23 @@ class PlannerRun:
         )
 
     def _result(self, ending: Ending, reason: str, error: PlannerError | None = None) -> PlannerResult:
+        document = None
+        if self._proposal is not None:
+            document = self._proposal.document
         return PlannerResult(
             self.request_id, self.first.request, self.first.dialect, ending, reason, tuple(self._calls),
             self._meter.usage, self._meter.seconds, self._meter.cost,
-            None if self._proposal is None else self._proposal.document, self._previewed, self._report, error,
+            document, self._previewed, self._report, error,
         )  # fmt: skip
 
 
 def prompt_hash(request: PlanRequest) -> str:
-    """Of everything that the model is told."""
+    """Return the hash of the complete prompt and its answer schema."""
     turns = [[turn.role, turn.text] for turn in request.turns]
-    return digest([request.system, turns, None if request.schema is None else dict(request.schema.strict)])
+    schema = None
+    if request.schema is not None:
+        schema = dict(request.schema.strict)
+    return digest([request.system, turns, schema])
 
 
 def _failure(stage: Stage, report: RunReport) -> AttemptFailure:
@@ -270,21 +294,26 @@ def _failure(stage: Stage, report: RunReport) -> AttemptFailure:
 
 
 def _is_transient(report: RunReport) -> bool:
-    """Whether all that went wrong may be gone the next time: what was done is skipped then."""
-    faults = {operation.fault for operation in report.operations if operation.fault is not None}
+    """Return True if all faults may disappear in a second run, which skips the committed operations."""
+    faults = _operation_faults(report)
     return not report.ok and bool(faults) and faults <= TRANSIENT
 
 
+def _operation_faults(report: RunReport) -> set[Fault]:
+    return {operation.fault for operation in report.operations if operation.fault is not None}
+
+
 def _final_ending(stage: Stage, report: RunReport) -> tuple[Stage, Ending, str] | None:
-    """How the planner run ends where the failure is not the model's mistake; None where the model can repair it."""
+    """Return the ending of the run if the model cannot repair the failure, or else None."""
     findings = tuple(report.all_findings())
-    faults = {operation.fault for operation in report.operations if operation.fault is not None}
-    faults |= {finding.fault for finding in findings}
+    faults = _operation_faults(report)
+    for finding in findings:
+        faults.add(finding.fault)
     if Fault.CANCELLED in faults:
         return stage, "interrupted", "interrupted"
-    unapproved = next((finding for finding in findings if finding.rule in APPROVAL_RULES), None)
-    if unapproved is not None:
-        return "approval", "declined", f"{unapproved.message}. {unapproved.cure or ''}".strip()
+    for finding in findings:
+        if finding.rule in APPROVAL_RULES:
+            return "approval", "declined", f"{finding.message}. {finding.cure or ''}".strip()
     fatal = next((fault for fault in faults if not RENDERINGS[fault].recoverable), None)
     if fatal is not None:
         message = next((finding.message for finding in findings if finding.fault is fatal), "look at the report")
@@ -293,6 +322,9 @@ def _final_ending(stage: Stage, report: RunReport) -> tuple[Stage, Ending, str] 
 
 
 def _is_finished(proposal: PlanProposal, result: Any) -> bool:
-    """Whether a run that succeeded is the end: in the geonodes dialect only when the model said so and the gates passed."""
+    """Return True if a successful run ends the request.
+
+    In the geonodes dialect, it does so only if the model declared it done and the gates passed.
+    """
     parts: tuple[Any, ...] = (proposal.document, result)
     return all(cast("dict[str, Any]", part).get("done") is not False for part in parts if isinstance(part, dict))

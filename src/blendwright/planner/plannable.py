@@ -1,7 +1,8 @@
-"""The dialects that models write plans in, one table: what a model is told of each, which tools, and the form of its answer.
+"""A table of the dialects in which models write plans: the prompt's rules, the choice of tools, and the schema of the
+answer.
 
-Everything about a dialect that the planner knows stands here; reading and running its plans is for `dialects`. Tools are chosen by the
-words of the request, beside those that nearly every scene needs. Being left out forbids nothing: a plan may name any tool of its contract.
+The planner knows nothing else about a dialect; `dialects` reads and runs its plans. The choice of tools follows the
+words of the request, plus the tools that nearly every scene needs. A plan may also use other tools of its contract.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from blendwright.tools.catalog import score, words_of
 
 PlannableDialect = Literal["operations", "geonodes", "program"]
 Tools = tuple[AnyTool, ...]
-# What a prompt and its response schema have room for; see docs/planner.md.
-MOST_TOOLS = 22
+# Tools in a prompt and its response schema; see docs/planner.md.
+MAX_TOOLS = 22
 
 CORE = (
     "mesh.create_primitive",
@@ -48,7 +49,7 @@ CORE = (
     "modifier.add",
 )
 
-# Words of people that stand in no declaration, and the words of declarations that are meant.
+# Everyday words that no declaration contains, each with the words of declarations for it.
 SYNONYMS: dict[str, str] = {
     "animate": "animation keyframe",
     "background": "backdrop world sky",
@@ -87,7 +88,7 @@ SYNONYMS: dict[str, str] = {
     "write": "text",
 }
 
-# Found in so many declarations that they say nothing about any of them.
+# Words that are too common in declarations to select any of them.
 SMALL_WORDS = """
 a about above all an and any are as at be below by each every five for four from give has have in into is it its make me my new of on one
 onto or our out over please set should six so some than that the their them then there these this those three to two up us use want
@@ -98,7 +99,7 @@ STOP_WORDS = frozenset(words_of(SMALL_WORDS))
 
 @dataclass(frozen=True, slots=True)
 class PlannerLesson:
-    """What the planner knows of one dialect. `tells_request_id`: its documents have one, so that the model is told which."""
+    """The planner's knowledge of one dialect. `tells_request_id` is True if its documents contain the request id."""
 
     rules: tuple[str, ...]
     example: str
@@ -137,33 +138,39 @@ LESSONS: dict[PlannableDialect, PlannerLesson] = {
 
 
 def permitted_tools(tools: Mapping[str, AnyTool], terms: ContractTerms) -> dict[str, AnyTool]:
-    """Those that the contract does not rule out whatever their arguments."""
+    """Return the tools that the contract does not forbid for all arguments."""
     rules, capabilities = terms.constraints.rules, set(terms.capabilities)
-    return {
-        name: tool
-        for name, tool in tools.items()
-        if ruling(rules, name, tool.safety_mode, tool.safety_level.value).verdict is not Verdict.DENY
-        and capabilities.issuperset(tool.requires.capabilities)
-    }
+    permitted: dict[str, AnyTool] = {}
+    for name, tool in tools.items():
+        verdict = ruling(rules, name, tool.safety_mode, tool.safety_level.value).verdict
+        if verdict is not Verdict.DENY and capabilities.issuperset(tool.requires.capabilities):
+            permitted[name] = tool
+    return permitted
 
 
 def choose_tools(
-    request: str, tools: Mapping[str, AnyTool], *, always: Iterable[str] = (), limit: int = MOST_TOOLS
+    request: str, tools: Mapping[str, AnyTool], *, always: Iterable[str] = (), limit: int = MAX_TOOLS
 ) -> tuple[AnyTool, ...]:
-    """At most `limit` tools, the most telling first. `always` are those that an earlier plan used or a finding named."""
+    """Return at most `limit` tools, most relevant first.
+
+    `always` lists tools that an earlier plan used or a finding named.
+    """
     words = _search_words(request)
     ranked = sorted((-score(tool, words), name) for name, tool in tools.items())
     named = [name for name in always if name in tools]
     by_words = [name for rank, name in ranked if rank]
     core = [name for name in CORE if name in tools]
-    # A chatty request cannot push out what every scene needs.
+    # A long request must not displace the tools that every scene needs.
     order = [*named, *by_words[: max(0, limit - len(core) - len(named))], *core, *by_words]
     return tuple(tools[name] for name in list(dict.fromkeys(order))[:limit])
 
 
 def _search_words(request: str) -> list[str]:
     words = [word for word in words_of(request) if word not in STOP_WORDS and len(word) > 2]
-    return words + [synonym for word in words for synonym in _synonyms(word).split()]
+    synonyms: list[str] = []
+    for word in words:
+        synonyms += _synonyms(word).split()
+    return words + synonyms
 
 
 def _synonyms(word: str) -> str:

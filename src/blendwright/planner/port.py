@@ -1,17 +1,17 @@
 """The planner port: the request to a language model, its response, and the errors.
 
-The port knows no service and no prompt. What comes back is text that nobody has checked: the contract of the dialect decides.
+The port knows no service and no prompt. The response is unchecked text; the contract of the dialect checks it.
 
     PlannerError
-    ├── ServiceUnavailable   429, 5xx, no connection, timeout: the same request may be asked again (`retry_after` in seconds)
-    ├── ServiceRefused       the service takes this request for wrong; asking again changes nothing
-    │   └── SchemaRefused    it does not take this form of the answer; a planner tries the next one
-    ├── KeyProblem           nothing works until the key is there and right
+    ├── ServiceUnavailable   429, 5xx, no connection, timeout: a retry may succeed (`retry_after` in seconds)
+    ├── ServiceRefused       the service calls this request invalid; a retry changes nothing
+    │   └── SchemaRefused    it does not accept this answer schema; a planner tries the next one
+    ├── KeyProblem           nothing works without a valid key
     │   ├── KeyMissing       no key was found
     │   └── KeyRefused       the service does not accept it
-    └── NoResponse           the model was asked and there is no whole answer; `usage` says what it cost
-        ├── Blocked          request or answer was withheld by the service's safety rules
-        └── Truncated        the answer ended before it was whole; `text` is what came
+    └── NoResponse           the model gave no complete answer; `usage` is the cost of the call
+        ├── Blocked          the service's safety rules withheld the request or the answer
+        └── Truncated        the answer ended too early; `text` is the received part
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SchemaForm = Literal["strict", "packed", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One side's part of the conversation."""
+    """A message of one side of the conversation."""
 
     role: Role
     text: str
@@ -36,9 +36,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class ResponseSchema:
-    """The form of the answer, twice: `strict` has every tool's arguments, `packed` has them as a string of JSON.
+    """The schema of the answer in two forms:
 
-    A service that refuses the first is asked with the second; whoever asks unpacks the answer (`response_schema.unpack`).
+    `strict` describes every tool's arguments, `packed` has them as a JSON string.
+
+    A planner tries the second form if the service refuses the first. `response_schema.unpack` unpacks such an answer.
     """
 
     strict: Mapping[str, Any]
@@ -47,7 +49,7 @@ class ResponseSchema:
 
 @dataclass(frozen=True, slots=True)
 class CallBudget:
-    """What one call may cost."""
+    """Limits of one call."""
 
     output_tokens: int = 16_384
     seconds: float = 120.0
@@ -55,7 +57,7 @@ class CallBudget:
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """One call. `request` is what the person asked for; `system` and `turns` are everything the model is told."""
+    """A call of the model. `request` is the person's request; `system` and `turns` are the complete prompt."""
 
     request: str
     dialect: str
@@ -68,7 +70,7 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a call cost, in tokens, as the service counts them; `total` may hold more than the three."""
+    """The cost of a call in tokens, as the service counts them; `total` may exceed the sum of the other three."""
 
     prompt_tokens: int = 0
     output_tokens: int = 0
@@ -89,7 +91,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class PlanResponse:
-    """What the model said: `text` in the form of the dialect (already unpacked), unchecked. `schema_form` is the schema it came under."""
+    """The model's answer: unchecked `text` in the dialect's form, already unpacked.
+
+    `schema_form` is the schema of the call.
+    """
 
     text: str
     usage: Usage
@@ -103,20 +108,20 @@ class Planner(Protocol):
 
     @property
     def model(self) -> str:
-        """The name under which the service knows it."""
+        """The service's name of the model."""
         ...
 
     async def plan(self, request: PlanRequest) -> PlanResponse:
-        """The answer; raises a `PlannerError` and nothing else."""
+        """Return the answer. Raise only PlannerError."""
         ...
 
 
 class PlannerError(BlendwrightError):
-    """The planner gave no answer. Never the model's mistake in a plan: those are findings."""
+    """The planner gave no answer. A mistake in a plan is not an error, but a finding."""
 
 
 class ServiceUnavailable(PlannerError):
-    """The service did not answer this time: the only failure that is worth another try."""
+    """The service did not answer this time; only this failure justifies a retry."""
 
     def __init__(
         self, message: str, *, status: int | None = None, retry_after: float | None = None, cure: str | None = None
@@ -127,19 +132,19 @@ class ServiceUnavailable(PlannerError):
 
 
 class ServiceRefused(PlannerError):
-    """The service takes the request for wrong."""
+    """The service calls the request invalid."""
 
 
 class SchemaRefused(ServiceRefused):
-    """The service does not take a response schema."""
+    """The service does not accept the answer schema."""
 
 
 class KeyProblem(PlannerError):
-    """The service cannot be used with the key at hand."""
+    """The service needs another key."""
 
 
 class KeyMissing(KeyProblem):
-    """There is no key."""
+    """No key was found."""
 
 
 class KeyRefused(KeyProblem):
@@ -147,7 +152,7 @@ class KeyRefused(KeyProblem):
 
 
 class NoResponse(PlannerError):
-    """The model was asked, and there is no whole answer."""
+    """The model gave no complete answer."""
 
     def __init__(
         self, message: str, *, reason: str, usage: Usage | None = None, text: str = "", cure: str | None = None
@@ -159,8 +164,8 @@ class NoResponse(PlannerError):
 
 
 class Blocked(NoResponse):
-    """Withheld by the service's safety rules."""
+    """The service's safety rules withheld the request or the answer."""
 
 
 class Truncated(NoResponse):
-    """Cut off, by the limit of tokens or by the connection."""
+    """The limit of tokens or a lost connection cut the answer off."""

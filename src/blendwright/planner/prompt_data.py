@@ -1,7 +1,8 @@
-"""Data in a prompt: whatever a scene is full of, it stays data; and a scene in few words, within bounds whatever it holds.
+"""Data blocks of a prompt, which keep any content of a scene marked as data; and a short summary of a scene of any
+size.
 
-A block is one JSON document between two fences. Inside it, angle brackets are written as escapes, so that no name can close the block
-or open another; everything that is not ASCII is escaped too, so that nothing can look like something else.
+A block is one JSON document between two fences. It contains angle brackets only as escapes, so that no name can close
+the block or open another. It also escapes all non-ASCII characters, so that no text can look like another.
 """
 
 from __future__ import annotations
@@ -14,29 +15,35 @@ from typing import Any, cast
 from blendwright.values.errors import EnvironmentUnfit
 from blendwright.workspace.open_scene import OpenScene
 
-LONGEST_TEXT = 255
-# Control, format (such as those that turn the direction of writing), surrogate and private characters, and separators of lines.
+MAX_TEXT_CHARACTERS = 255
+# Unicode categories: control, format (such as changes of the writing direction), surrogate, private, unassigned, line separators.
 INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "`": "\\u0060"}
-MOST_OBJECTS = 60
-MOST_NAMES = 60
-MOST_PARTS = 8
+# Limits of the summary of a scene: objects, names of each other kind, and parts of each list of an object.
+MAX_OBJECTS = 60
+MAX_NAMES = 60
+MAX_PARTS = 8
 
 
 def data_block(label: str, value: Any) -> str:
-    """A value between fences that it cannot contain, without what a model need not read. `label` is ours, never the scene's."""
+    """Return a sanitised value between fences that it cannot contain. `label` must be our own text, never the scene's."""
     return fenced(label, json.dumps(sanitised(value), ensure_ascii=True, separators=(",", ":"), allow_nan=False))
 
 
 def fenced(label: str, text: str) -> str:
-    """JSON between fences. What could end the block is escaped, so that it reads back as the very same value."""
-    for sign, escape in ESCAPES.items():
-        text = text.replace(sign, escape)
+    """Return JSON between fences.
+
+    It escapes the characters that could end the block, and still reads back as the same value.
+    """
+    for character, escape in ESCAPES.items():
+        text = text.replace(character, escape)
     return f"<data {label}>\n{text}\n</data {label}>"
 
 
 def sanitised(value: Any) -> Any:
-    """The same value, its texts without invisible characters and bounded, its numbers no longer than anyone needs."""
+    """Return the value with visible, bounded strings and with numbers rounded to four decimals; NaN and infinities
+    become None.
+    """
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, float):
@@ -51,39 +58,38 @@ def sanitised(value: Any) -> Any:
     return value
 
 
-def visible(text: str, longest: int = LONGEST_TEXT) -> str:
-    """Without control and other invisible characters, and cut where it is too long."""
-    shown = "".join(sign for sign in text if unicodedata.category(sign) not in INVISIBLE)
+def visible(text: str, longest: int = MAX_TEXT_CHARACTERS) -> str:
+    """Return the text without control and other invisible characters, cut to `longest` characters."""
+    shown = "".join(character for character in text if unicodedata.category(character) not in INVISIBLE)
     if len(shown) <= longest:
         return shown
     return shown[: longest - 1] + "…"
 
 
 def read_scene(opened: OpenScene, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
-    """What a tool reads from the scene. Starts Blender; where nothing can be read, the environment is unfit."""
+    """Return the result of a reading tool. This starts Blender. Raise EnvironmentUnfit if the tool fails."""
     outcome = opened.outcome(tool, args)
     if not outcome.ok or outcome.result is None:
+        cure = None
         if outcome.findings:
             cure = outcome.findings[0].cure
-        else:
-            cure = None
-        raise EnvironmentUnfit(f"the scene cannot be looked at: {outcome.message}", cure=cure)
+        raise EnvironmentUnfit(f"cannot read the scene: {outcome.message}", cure=cure)
     return dict(outcome.result)
 
 
 def summarise_scene(snapshot: Mapping[str, Any]) -> dict[str, Any]:
-    """The result of `scene.snapshot`, for a model: names, types, places, what hangs on what. Says how much it leaves out.
+    """Return a summary of a `scene.snapshot` for a model: names, types, locations, parents, and the number of all
+    objects.
 
-    A name that cannot be shown as it is stands there with `name_exact` false: it cannot be addressed.
+    An object whose name contains invisible characters has `name_exact` false, because a plan cannot address it.
     """
     objects = _section(snapshot, "objects")
-    listed = objects["items"][:MOST_OBJECTS]
     render: Mapping[str, Any] = snapshot.get("render") or {}
     world: Mapping[str, Any] = snapshot.get("world") or {}
     return {
-        "objects": [_object(item) for item in listed],
+        "objects": [_object(item) for item in objects["items"][:MAX_OBJECTS]],
         "objects_in_all": objects["total"],
-        "collections": list(collection_names(_section(snapshot, "collections")["items"]))[:MOST_NAMES],
+        "collections": list(collection_names(_section(snapshot, "collections")["items"]))[:MAX_NAMES],
         "materials": _names(snapshot, "materials"),
         "node_groups": _names(snapshot, "node_groups"),
         "world": world.get("name"),
@@ -98,7 +104,7 @@ def _section(snapshot: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _names(snapshot: Mapping[str, Any], section: str) -> list[str]:
-    return [item["name"] for item in _section(snapshot, section)["items"][:MOST_NAMES]]
+    return [item["name"] for item in _section(snapshot, section)["items"][:MAX_NAMES]]
 
 
 def _object(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,17 +120,18 @@ def _object(item: Mapping[str, Any]) -> dict[str, Any]:
         summary["parent"] = item["parent"]["object"]
     for part in ("collections", "materials"):
         if item.get(part):
-            summary[part] = item[part][:MOST_PARTS]
+            summary[part] = item[part][:MAX_PARTS]
     if item.get("modifiers"):
-        summary["modifiers"] = [
-            {key: modifier[key] for key in ("name", "type", "node_group") if modifier.get(key)}
-            for modifier in item["modifiers"][:MOST_PARTS]
-        ]
+        summary["modifiers"] = list(map(_modifier, item["modifiers"][:MAX_PARTS]))
     return summary
 
 
+def _modifier(modifier: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: modifier[key] for key in ("name", "type", "node_group") if modifier.get(key)}
+
+
 def collection_names(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Of the collections and of those inside them."""
+    """Yield the names of the collections and of all collections inside them."""
     for item in items:
         yield item["name"]
         yield from collection_names(item.get("children", []))

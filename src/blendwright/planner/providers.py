@@ -1,7 +1,9 @@
-"""Which planner a name stands for, with its key and address from the environment; and the planners of Anthropic and OpenAI.
+"""The planner for each provider name, with its key and address from the environment; and the planners of Anthropic and
+OpenAI.
 
-Those two have official SDKs of one make: the same options, the same errors. They are loaded with the first call. Many servers speak
-OpenAI's protocol, local ones among them: `base_url` names one, and one that wants no key gets none of ours.
+Anthropic and OpenAI have official SDKs with the same options and errors, loaded with the first call. Many servers,
+including local ones, use OpenAI's protocol: `base_url` is the address of one, and a server without keys gets none of
+ours.
 """
 
 from __future__ import annotations
@@ -35,39 +37,42 @@ from blendwright.planner.service_planner import (
 )
 
 ROLES = {"user": "user", "model": "assistant"}
-# The SDKs demand a key; servers that need none ignore it.
+# Key for the SDKs, which require one; servers without keys ignore it.
 NO_KEY = "none"
 Provider = Literal["gemini", "anthropic", "openai"]
 
 
 class SdkPlanner(ServicePlanner):
-    """On an SDK of that make, with key and address from the environment. `base_url` None is the service itself, which needs a key."""
+    """A planner on an SDK, with key and address from the environment.
+
+    A `base_url` of None means the service itself, which needs a key.
+    """
 
     title: ClassVar[str]
     default_model: ClassVar[str]
     package: ClassVar[str]
-    """The SDK, the extra that installs it, and how the names of its variables begin. It is loaded with the first call."""
+    """The name of the SDK, of the extra that installs it, and the prefix of its variables. The first call loads it."""
     client: ClassVar[str]
     elsewhere_without_key = False
-    """Whether at another address there may be a server that wants no key."""
+    """True if a server at another address may need no key."""
     refuses_schema: ClassVar[frozenset[int]]
-    """The statuses that may mean that the service does not take the form of the answer."""
+    """The HTTP statuses that may mean a refused answer schema."""
 
     def __init__(self, variables: Mapping[str, str], model: str | None, base_url: str | None) -> None:
-        """Raises KeyMissing. A variable that is empty is not set."""
+        """Raise KeyMissing without a key. An empty variable counts as unset."""
         name = f"{self.package.upper()}_API_KEY"
         key = variables.get(name, "").strip() or None
         address = base_url or variables.get(f"{self.package.upper()}_BASE_URL", "").strip() or None
         if key is None and (address is None or not self.elsewhere_without_key):
             cure = f"Set {name} to your key, or choose another --provider."
-            raise KeyMissing(f"there is no key for {self.title}", cure=cure)
+            raise KeyMissing(f"no key for {self.title} was found", cure=cure)
         super().__init__(key, model or self.default_model, address)
 
     @abstractmethod
     async def _ask(
         self, client: Any, request: PlanRequest, turns: list[dict[str, str]], schema: Mapping[str, Any] | None
     ) -> Any:
-        """Ask once, through a client."""
+        """Make one call through a client."""
 
     def _load(self) -> None:
         self._sdk()
@@ -75,7 +80,7 @@ class SdkPlanner(ServicePlanner):
     async def _call(self, request: PlanRequest, schema: Mapping[str, Any] | None) -> Any:
         check_address(self._base_url)
         turns = [{"role": ROLES[turn.role], "content": turn.text} for turn in request.turns]
-        # Retries are the loop's: it knows what is left of the budget, and tells of them.
+        # The planner loop makes the retries, because it knows the remaining budget and reports them.
         open_client = getattr(self._sdk(), self.client)(
             api_key=self._key or NO_KEY, base_url=self._base_url, timeout=request.allowance.seconds, max_retries=0
         )
@@ -106,7 +111,7 @@ class SdkPlanner(ServicePlanner):
 
 
 class AnthropicPlanner(SdkPlanner):
-    """Anthropic's Messages API, which always needs a key."""
+    """A planner on Anthropic's Messages API, which always needs a key."""
 
     service = title = "Anthropic"
     default_model = "claude-sonnet-5-5"
@@ -118,9 +123,8 @@ class AnthropicPlanner(SdkPlanner):
     async def _ask(
         self, client: Any, request: PlanRequest, turns: list[dict[str, str]], schema: Mapping[str, Any] | None
     ) -> Any:
-        if schema is None:
-            options = {}
-        else:
+        options: dict[str, Any] = {}
+        if schema is not None:
             options = {"output_config": {"format": {"type": "json_schema", "schema": dict(schema)}}}
         return await client.messages.create(
             model=self.model,
@@ -132,14 +136,15 @@ class AnthropicPlanner(SdkPlanner):
 
     def _response(self, answer: Any, form: SchemaForm) -> PlanResponse:
         reason = str(answer.stop_reason)
-        prompt, output = (token_count(getattr(answer.usage, name, None)) for name in ("input_tokens", "output_tokens"))
+        prompt = token_count(getattr(answer.usage, "input_tokens", None))
+        output = token_count(getattr(answer.usage, "output_tokens", None))
         usage = Usage(prompt, output, 0, prompt + output)
         text = "".join(block.text for block in answer.content if block.type == "text")
         return self._whole(text, reason, usage, form, withheld=reason == "refusal")
 
 
 class OpenAIPlanner(SdkPlanner):
-    """The Chat Completions API, of OpenAI or of another server."""
+    """A planner on the Chat Completions API, of OpenAI or of another server."""
 
     title = "OpenAI"
     default_model = "gpt-5.1"
@@ -153,11 +158,10 @@ class OpenAIPlanner(SdkPlanner):
     async def _ask(
         self, client: Any, request: PlanRequest, turns: list[dict[str, str]], schema: Mapping[str, Any] | None
     ) -> Any:
-        # Not the service's own strict mode: it wants every property required, and plans leave out what is by default.
-        response_schema = {"name": "plan", "schema": None if schema is None else dict(schema), "strict": False}
-        if schema is None:
-            options = {}
-        else:
+        options: dict[str, Any] = {}
+        if schema is not None:
+            # The service's strict mode requires every property, but plans leave out arguments with defaults.
+            response_schema = {"name": "plan", "schema": dict(schema), "strict": False}
             options = {"response_format": {"type": "json_schema", "json_schema": response_schema}}
         return await client.chat.completions.create(
             model=self.model,
@@ -178,13 +182,14 @@ class OpenAIPlanner(SdkPlanner):
 
 def _usage(spent: Any) -> Usage:
     thinking = token_count(getattr(getattr(spent, "completion_tokens_details", None), "reasoning_tokens", None))
-    prompt, output = (token_count(getattr(spent, name, None)) for name in ("prompt_tokens", "completion_tokens"))
+    prompt = token_count(getattr(spent, "prompt_tokens", None))
+    output = token_count(getattr(spent, "completion_tokens", None))
     total = token_count(getattr(spent, "total_tokens", None))
     return Usage(prompt, max(0, output - thinking), thinking, total or prompt + output)
 
 
 def token_count(value: Any) -> int:
-    """A number of tokens. Local servers may count nothing, or say so in their own way."""
+    """Return a number of tokens, or 0 for any other value, since local servers may not count tokens."""
     if isinstance(value, int) and value > 0:
         return value
     return 0
@@ -197,16 +202,18 @@ def create_planner(
     base_url: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Planner:
-    """Raises KeyMissing when its key is not in the environment. `base_url` comes before what the environment says."""
-    if environment is None:
-        variables = os.environ
-    else:
+    """Return the planner of a provider. Raise KeyMissing if its key is not in the environment.
+
+    `base_url` takes precedence over the environment.
+    """
+    variables = os.environ
+    if environment is not None:
         variables = environment
     if provider == "gemini":
         settings = GeminiSettings.from_environment(variables, model=model)
-        return GeminiPlanner(settings if base_url is None else replace(settings, base_url=base_url))
+        if base_url is not None:
+            settings = replace(settings, base_url=base_url)
+        return GeminiPlanner(settings)
     if provider == "anthropic":
-        sdk_planner = AnthropicPlanner
-    else:
-        sdk_planner = OpenAIPlanner
-    return sdk_planner(variables, model, base_url)
+        return AnthropicPlanner(variables, model, base_url)
+    return OpenAIPlanner(variables, model, base_url)

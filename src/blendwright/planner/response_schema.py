@@ -1,11 +1,12 @@
-"""The form that a model's answer must have, compiled from the contract into what Gemini's response schemas know.
+"""Schemas of a model's answer, compiled from the contract into the subset that Gemini's response schemas support.
 
-Kept are `type`, `enum`, `properties`, `required`, `items`, `anyOf`: enough for the shape of every call. Gone are `const`, `pattern`,
-lengths, bounds, `allOf`, `not`, defaults and descriptions: the prompt tells them, and the contract checks them afterwards.
+The subset has `type`, `enum`, `properties`, `required`, `items` and `anyOf`, which suffice for the shape of every call.
+It lacks `const`, `pattern`, lengths, bounds, `allOf`, `not`, defaults and descriptions. The prompt describes those, and
+the contract checks them afterwards.
 
-What such a schema cannot say (open objects, values of any type), and what does not fit into the budget, travels as a string of JSON
-under its name with `_json` behind it, and `unpacked` puts it back. The packed form does so with all arguments. Nothing here judges a
-plan: an answer that fits the schema is still unchecked.
+Parts that the subset or the budget does not allow (such as open objects and values of any type) become a JSON string in
+a field with the suffix `_json`, and `unpack` restores them. The packed form does so with all arguments. An answer that
+fits the schema is still unchecked.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from blendwright.schemas.json_reader import read_json
 from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 
-# Parts of a schema (every property, item and alternative counts) that one answer's form may have. Services compile schemas into
-# automata and refuse big ones, without publishing where the border is: this bound is ours, and what is refused is asked again packed.
-MOST_PARTS = 600
+# Parts of one answer's schema: its properties, items and alternatives. Services compile schemas into automata and refuse large ones
+# without publishing a limit. This limit is our estimate; after a refusal, the planner uses the packed form.
+MAX_PARTS = 600
 PACKED = "_json"
 LEVELS = [level.value for level in SafetyLevel]
 STRING: dict[str, Any] = {"type": "string"}
@@ -31,47 +32,54 @@ Schema = dict[str, Any]
 
 
 class _Inexpressible(Exception):
-    """The subset has no words for this part."""
+    """The subset cannot express a part of a schema."""
 
 
 # ---------------------------------------------------------------------- the dialects that models write
 
 
-def operations_schema(tools: Sequence[AnyTool], *, most_parts: int = MOST_PARTS) -> ResponseSchema:
-    """One branch per tool, in the order given: when the budget is used up, the rest have their arguments packed."""
+def operations_schema(tools: Sequence[AnyTool], *, most_parts: int = MAX_PARTS) -> ResponseSchema:
+    """Return a schema with one branch per tool, in the given order.
+
+    When the budget of `most_parts` is used up, the remaining tools have packed arguments.
+    """
     schemas = _within({tool.name: reduce_schema(tool.args_schema()) for tool in tools}, most_parts - 10 * len(tools))
     branches: list[Schema] = []
     for tool in tools:
-        levels = [tool.safety_level.value, *([SafetyLevel.DESTRUCTIVE.value] if tool.destructive_with else ())]
+        levels = [tool.safety_level.value]
+        if tool.destructive_with:
+            levels.append(SafetyLevel.DESTRUCTIVE.value)
         branches.append(_operation([tool.name], levels, schemas[tool.name]))
     return ResponseSchema(_operations({"anyOf": branches}), _operations(_operation(None, LEVELS, None)))
 
 
-def geonodes_schema(node_tree: AnyTool, patch: AnyTool, *, most_parts: int = MOST_PARTS) -> ResponseSchema:
-    """One branch per type of step; the payloads are the arguments of the tools that carry them out."""
+def geonodes_schema(node_tree: AnyTool, patch: AnyTool, *, most_parts: int = MAX_PARTS) -> ResponseSchema:
+    """Return a schema with one branch per type of step; each payload has the arguments of its tool."""
     python = _object({"mode": _one_of("safe", "trusted"), "code": STRING, "timeout_ms": {"type": "integer"}}, ["code"])
-    node_tree_args, patch_args = (reduce_schema(tool.args_schema()) for tool in (node_tree, patch))
-    payloads = _within({"NODE_TREE": node_tree_args, "GN_OPS": patch_args, "PYTHON": python}, most_parts)
+    schemas = {
+        "NODE_TREE": reduce_schema(node_tree.args_schema()),
+        "GN_OPS": reduce_schema(patch.args_schema()),
+        "PYTHON": python,
+    }
+    payloads = _within(schemas, most_parts)
     branches = [_step([kind], payload) for kind, payload in payloads.items()]
     return ResponseSchema(_steps({"anyOf": branches}), _steps(_step([*payloads], None)))
 
 
 def program_schema() -> ResponseSchema:
-    """One text; what it may call is for the prompt to say."""
+    """Return a schema with one string. The prompt describes the tools that it may call."""
     form = _object({"program": STRING})
     return ResponseSchema(form, form)
 
 
 def _within(schemas: Mapping[str, Schema | None], most_parts: int) -> dict[str, Schema | None]:
-    """The schemas in order, as long as all of them together have no more parts than that; None for those that are packed."""
+    """Return the schemas that fit into the budget of parts, in order; None for each schema that needs packing."""
     remaining, fitting = most_parts, dict[str, Schema | None]()
     for name, schema in schemas.items():
-        fits = schema is not None and count_parts(schema) <= remaining
-        remaining -= count_parts(schema) if fits else 0
-        if fits:
+        fitting[name] = None
+        if schema is not None and count_parts(schema) <= remaining:
             fitting[name] = schema
-        else:
-            fitting[name] = None
+            remaining -= count_parts(schema)
     return fitting
 
 
@@ -80,15 +88,20 @@ def _operations(item: Schema) -> Schema:
 
 
 def _operation(names: list[str] | None, levels: list[str], args: Schema | None) -> Schema:
-    return _object(
-        {
-            "operation_id": STRING,
-            "tool_name": STRING if names is None else _one_of(*names),
-            "safety_level": _one_of(*levels),
-            "depends_on": {"type": "array", "items": STRING},
-            **({"args" + PACKED: STRING} if args is None else {"args": args}),
-        }
-    )
+    tool_name = STRING
+    if names is not None:
+        tool_name = _one_of(*names)
+    properties: Schema = {
+        "operation_id": STRING,
+        "tool_name": tool_name,
+        "safety_level": _one_of(*levels),
+        "depends_on": {"type": "array", "items": STRING},
+    }
+    if args is None:
+        properties["args" + PACKED] = STRING
+    else:
+        properties["args"] = args
+    return _object(properties)
 
 
 def _steps(item: Schema) -> Schema:
@@ -112,11 +125,9 @@ def _step(kinds: list[str], payload: Schema | None) -> Schema:
 
 
 def _object(properties: Schema, required: Iterable[str] | None = None) -> Schema:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties if required is None else required),
-    }
+    if required is None:
+        required = properties
+    return {"type": "object", "properties": properties, "required": list(required)}
 
 
 def _one_of(*choices: str) -> Schema:
@@ -127,7 +138,10 @@ def _one_of(*choices: str) -> Schema:
 
 
 def reduce_schema(schema: Mapping[str, Any]) -> Schema | None:
-    """An argument schema in the subset, or None. Properties that it cannot express are packed under their name with `_json` behind it."""
+    """Return an argument schema in the subset, or None.
+
+    Inexpressible properties become JSON strings with the suffix `_json`.
+    """
     try:
         return _reduced(schema, schema.get("$defs", {}))
     except _Inexpressible:
@@ -135,7 +149,7 @@ def reduce_schema(schema: Mapping[str, Any]) -> Schema | None:
 
 
 def count_parts(schema: Any) -> int:
-    """How much a schema asks of the service: its properties, items, alternatives and choices."""
+    """Return the size of a schema for the service: its properties, items, alternatives and choices."""
     if isinstance(schema, list):
         return sum(count_parts(part) for part in cast("list[Any]", schema))
     if not isinstance(schema, dict):
@@ -156,7 +170,9 @@ def _reduced(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Schema:
         return _alternatives([_reduced(part, defs) for part in schema.get("anyOf") or schema["oneOf"]])
     kind = schema.get("type")
     if kind == "array":
-        items = [*schema.get("prefixItems", ()), *([schema["items"]] if isinstance(schema.get("items"), dict) else ())]
+        items = list(schema.get("prefixItems", ()))
+        if isinstance(schema.get("items"), dict):
+            items.append(schema["items"])
         if not items:
             raise _Inexpressible
         return {"type": "array", "items": _alternatives([_reduced(item, defs) for item in items])}
@@ -168,15 +184,17 @@ def _reduced(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Schema:
 
 
 def _closed(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Schema:
-    # An object without properties is refused by the service, one with others than it names comes back empty.
+    # The service refuses an object without properties, and returns an open object empty.
     if schema.get("additionalProperties") is not False or not schema.get("properties"):
         raise _Inexpressible
     required = set(schema.get("required", ()))
     properties: Schema = {}
     needed: list[str] = []
     for name, inner in schema.get("properties", {}).items():
+        if name not in required:
+            inner = _without_null(inner)
         try:
-            key, value = name, _reduced(_without_null(inner) if name not in required else inner, defs)
+            key, value = name, _reduced(inner, defs)
         except _Inexpressible:
             key, value = name + PACKED, STRING
         properties[key] = value
@@ -186,7 +204,7 @@ def _closed(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Schema:
 
 
 def _without_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What may be left out need not be null as well."""
+    """Return the schema of an optional property without the alternative null, which means the same as leaving it out."""
     if "anyOf" not in schema or schema.get("default", 0) is not None:
         return schema
     options = [part for part in schema["anyOf"] if part.get("type") != "null"]
@@ -198,7 +216,7 @@ def _without_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 def _choices(choices: Sequence[Any]) -> Schema:
     if all(isinstance(choice, str) for choice in choices):
         return _one_of(*choices)
-    # Enumerated numbers and booleans are not in the subset of every version.
+    # Some versions of the subset lack enumerated numbers and booleans.
     return _alternatives([{"type": _type_of(choice)} for choice in choices])
 
 
@@ -209,7 +227,7 @@ def _type_of(value: Any) -> str:
 
 def _alternatives(options: list[Schema]) -> Schema:
     different = [option for index, option in enumerate(options) if option not in options[:index]]
-    # Every integer is a number, and no bound tells them apart here.
+    # Every integer is a number, and the subset has no bounds that would distinguish them.
     if {"type": "number"} in different:
         different = [option for option in different if option != {"type": "integer"}]
     if len(different) == 1:
@@ -221,14 +239,16 @@ def _alternatives(options: list[Schema]) -> Schema:
 
 
 def unpack(text: str) -> str:
-    """The answer in the form of its dialect. What is no JSON, or no packed JSON, stays as it is: the contract says what is wrong."""
+    """Return the answer in the dialect's form. Invalid JSON and invalid packed JSON stay unchanged, so that the
+    contract reports them.
+    """
     document, findings = read_json(text)
     if findings:
         return text
-    whole = _unpacked(document)
-    if whole == document:
+    unpacked = _unpacked(document)
+    if unpacked == document:
         return text
-    return orjson.dumps(whole).decode()
+    return orjson.dumps(unpacked).decode()
 
 
 def _unpacked(value: Any) -> Any:
@@ -242,9 +262,9 @@ def _unpacked(value: Any) -> Any:
         if name != key and name and name not in value and isinstance(inner, str):
             inner_document, findings = read_json(inner)
             if findings:
-                document[key if findings else name] = inner
+                document[key] = inner
             else:
-                document[key if findings else name] = inner_document
+                document[name] = inner_document
         else:
             document[key] = _unpacked(inner)
     return document

@@ -1,4 +1,4 @@
-"""The result of a planner run: its calls, and how it ended. Plain values."""
+"""The result of a planner run: its calls and its ending, as plain values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Ending = Literal["done", "proposed", "declined", "gave_up", "failed", "service",
 
 @dataclass(frozen=True, slots=True)
 class PlannerAttempt:
-    """One call of the planner, and how far its plan came."""
+    """A call of the planner, and the stage that its plan reached."""
 
     number: int
     stage: Stage
@@ -28,8 +28,12 @@ class PlannerAttempt:
 
 @dataclass(frozen=True, slots=True)
 class PlannerResult:
-    """`ending`: done; proposed (a dry run that would succeed); declined by a person; gave_up (no more attempts, or no use);
-    failed (the engine cannot go on); service (the planner cannot); interrupted. `reason` says why, for everything but done."""
+    """The result of a planner run.
+
+    `ending`: done; proposed (a dry run that would succeed); declined by a person; gave_up (no more attempts, or no
+    progress); failed (the engine cannot continue); service (the planner cannot); interrupted. `reason` explains every
+    ending except done.
+    """
 
     request_id: str
     request: str
@@ -51,10 +55,15 @@ class PlannerResult:
 
     @property
     def attempts(self) -> int:
-        """How many plans there were: calls that the service failed are not counted."""
-        return sum(each.stage != "service" for each in self.calls)
+        """The number of plans, without the calls that the service failed."""
+        return sum(call.stage != "service" for call in self.calls)
 
     def to_json(self) -> dict[str, Any]:
+        preview = result = report = None
+        if self.preview is not None:
+            preview = self.preview.to_json()
+        if self.report is not None:
+            result, report = render(self.report), self.report.to_json()
         return {
             "ok": self.ok,
             "ending": self.ending,
@@ -62,12 +71,12 @@ class PlannerResult:
             "request_id": self.request_id,
             "asked": self.request,
             "dialect": self.dialect,
-            "attempts": [asdict(each) for each in self.calls],
+            "attempts": list(map(asdict, self.calls)),
             "usage": self.usage.to_json(),
             "seconds": round(self.seconds, 3),
             "cost": self.cost,
             "plan": self.document,
-            "preview": None if self.preview is None else self.preview.to_json(),
-            "result": None if self.report is None else render(self.report),
-            "report": None if self.report is None else self.report.to_json(),
+            "preview": preview,
+            "result": result,
+            "report": report,
         }

@@ -1,7 +1,7 @@
-"""The base of planners: schemas of the answer from the strictest on, one call, and every way it can fail as an error of the port.
+"""The base of planners: answer schemas from the strictest to none, one call, and every failure as an error of the port.
 
-What an SDK raises is never passed on, nor chained: it holds the request with its headers; and no message shows the key. How a service
-is asked, and how its answer is read, is for the planner of that service.
+It never passes on or chains an SDK's exception, because that holds the request with its headers. No message shows the
+key. The subclass for each service makes the call and reads the answer.
 """
 
 from __future__ import annotations
@@ -19,16 +19,20 @@ from blendwright.planner.prompt_data import visible
 from blendwright.planner.response_schema import unpack
 from blendwright.util.canonical import digest
 
-LONGEST_MESSAGE = 300
+MAX_MESSAGE_CHARACTERS = 300
 HIDDEN_KEY = "[key]"
 
 
 class ServicePlanner(ABC):
-    """One model of a service. `base_url` None is the service itself. Holds no connection between calls: any event loop may use it."""
+    """A model of a service.
+
+    A `base_url` of None means the service's own address. It keeps no connection between calls, so any event loop may
+    use it.
+    """
 
     service: ClassVar[str]
     cut_off: ClassVar[frozenset[str]]
-    """The reasons for an end that mean that the answer is not whole."""
+    """The finish reasons of an incomplete answer."""
 
     def __init__(self, key: str | None, model: str, base_url: str | None) -> None:
         if key:
@@ -43,9 +47,10 @@ class ServicePlanner(ABC):
         return self._model
 
     async def plan(self, request: PlanRequest) -> PlanResponse:
-        """Under the strict schema, then the packed one, then none: a model that is not bound is still held to the contract.
+        """Return the answer under the strict schema, or else the packed one, or else none.
 
-        A schema that the service refused, where it took the next one, is not shown to it again.
+        The contract still checks an answer without a schema. If the service refuses a schema and accepts the next one,
+        later calls skip the refused schema.
         """
         schemas: dict[SchemaForm, Mapping[str, Any]] = {}
         if request.schema is not None:
@@ -68,21 +73,22 @@ class ServicePlanner(ABC):
 
     @abstractmethod
     def _load(self) -> None:
-        """Load the SDK, which takes a second or more: no part of the time that the service has."""
+        """Load the SDK, which takes a second or more. This time does not count for the service."""
 
     @abstractmethod
     async def _call(self, request: PlanRequest, schema: Mapping[str, Any] | None) -> Any:
-        """Ask once, and give what the SDK gives."""
+        """Make one call, and return the SDK's result."""
 
     @abstractmethod
     def _problem(self, error: Exception, request: PlanRequest, form: SchemaForm) -> PlannerError | None:
-        """What an error of the SDK stands for; None where it is none of the service's."""
+        """Return the error of the port for an SDK's exception; None for exceptions of other origin."""
 
     @abstractmethod
     def _response(self, answer: Any, form: SchemaForm) -> PlanResponse:
-        """Read it. Raises Blocked, Truncated or NoResponse for what is no plan.
+        """Read the SDK's result. Raise Blocked, Truncated or NoResponse if it is not a plan.
 
-        The SDKs check nothing: a field may be missing or hold anything, and whatever Python raises then says that this is no answer.
+        The SDKs check nothing: a field may be missing or hold anything. Python's exceptions then mean that the service
+        gave no answer.
         """
 
     async def _request(self, request: PlanRequest, form: SchemaForm, schema: Mapping[str, Any] | None) -> PlanResponse:
@@ -96,9 +102,10 @@ class ServicePlanner(ABC):
         except TimeoutError:
             problem = timed_out(self.service, request.allowance.seconds)
         except Exception as error:
-            # JSON that is none, before the SDK looks at it, is an error of Python's.
-            unread = isinstance(error, (ValueError, RecursionError))
-            problem = self._problem(error, request, form) or (no_response(self.service) if unread else None)
+            problem = self._problem(error, request, form)
+            # Python raises these for invalid JSON, before the SDK sees it.
+            if problem is None and isinstance(error, (ValueError, RecursionError)):
+                problem = no_response(self.service)
             if problem is None:
                 raise
         else:
@@ -115,12 +122,12 @@ class ServicePlanner(ABC):
     def _whole(
         self, text: str, reason: str, usage: port.Usage, form: SchemaForm, *, withheld: bool, model: str | None = None
     ) -> PlanResponse:
-        """The response, if there is a whole one. `reason` says why the model ended."""
+        """Return the response, or raise an error if it is withheld, incomplete or empty. `reason` is the finish reason."""
         if withheld:
-            message, cure = f"{self.service} withheld its answer ({reason})", "Say the request in other words."
+            message, cure = f"{self.service} withheld its answer ({reason})", "Rephrase the request."
             raise port.Blocked(message, reason=reason, usage=usage, text=text, cure=cure)
         if reason in self.cut_off:
-            message, cure = f"the answer was cut off ({reason})", "Allow more tokens, or ask for less at once."
+            message, cure = f"the answer was cut off ({reason})", "Allow more tokens, or request less at once."
             raise port.Truncated(message, reason=reason, usage=usage, text=text, cure=cure)
         if not text.strip():
             raise port.NoResponse("the answer is empty", reason=reason, usage=usage, cure="Try again.")
@@ -128,18 +135,18 @@ class ServicePlanner(ABC):
 
 
 def short_message(message: object, *secrets: str) -> str:
-    """What a service says when something is wrong, made fit to be shown: short, visible, and without `secrets`."""
+    """Return a service's error message in a form to show: short, without invisible characters, and without `secrets`."""
     text = str(message)
     for secret in secrets:
         if secret:
             text = text.replace(secret, HIDDEN_KEY)
-    return visible(" ".join(text.split()), LONGEST_MESSAGE)
+    return visible(" ".join(text.split()), MAX_MESSAGE_CHARACTERS)
 
 
 def check_key(service: str, key: str) -> None:
-    """Refuses a key that no header could carry."""
+    """Raise KeyRefused for a key with characters that an HTTP header cannot carry."""
     if not re.fullmatch(r"[!-~]+", key):
-        raise port.KeyRefused(f"the key for {service} has characters that no key has", cure="Check the key.")
+        raise port.KeyRefused(f"the key for {service} contains invalid characters", cure="Check the key.")
 
 
 def timed_out(service: str, seconds: float) -> ServiceUnavailable:
@@ -152,8 +159,8 @@ def unreachable(service: str, error: object, secret: str | None) -> ServiceUnava
 
 
 def no_response(service: str) -> ServiceUnavailable:
-    """Neither an error nor an answer: a proxy's page, or JSON of another shape. What it says may be anything."""
-    message = f"what came back is no answer of {service}"
+    """Return the error for a reply that is neither an answer nor an error, such as a proxy's page."""
+    message = f"the reply is not an answer of {service}"
     return ServiceUnavailable(message, cure="Check the base URL; a proxy may have answered instead.")
 
 
@@ -164,7 +171,7 @@ def missing_extra(service: str, extra: str) -> PlannerError:
 
 
 def check_address(base_url: str | None) -> None:
-    """Refuses what cannot be the address of a service; None is the service's own."""
+    """Raise ServiceRefused for an invalid address of a service; None means the service's own address."""
     if base_url is None:
         return
     try:
@@ -173,7 +180,7 @@ def check_address(base_url: str | None) -> None:
     except ValueError:
         valid = False
     if not valid:
-        message = f"the base URL '{short_message(base_url)}' is no address of a service"
+        message = f"the base URL '{short_message(base_url)}' is not a valid address"
         raise port.ServiceRefused(
             message, cure="Give one like http://127.0.0.1:8080/v1 in --base-url or the environment."
         )
@@ -182,10 +189,10 @@ def check_address(base_url: str | None) -> None:
 def error_of_status(
     service: str, status: int, message: str, headers: Mapping[str, str], secret: str | None
 ) -> PlannerError:
-    """The error that an HTTP status stands for."""
+    """Return the error for an HTTP status."""
     text = f"{service} answered {status}: {short_message(message, secret or '')}"
     if status in (401, 403):
-        return port.KeyRefused(text, cure="Check the key, and what it may be used for.")
+        return port.KeyRefused(text, cure="Check the key and its permissions.")
     if status in (408, 409, 425, 429) or status >= 500:
         return ServiceUnavailable(text, status=status, retry_after=_seconds(headers.get("retry-after")))
     return port.ServiceRefused(

@@ -1,1 +1,1 @@
-"""Programs: Starlark text that is evaluated to the operations of a plan, in a process of its own with limits."""
+"""Evaluation of programs: Starlark text becomes the operations of a plan, in a separate process with limits."""

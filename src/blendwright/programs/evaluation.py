@@ -1,4 +1,4 @@
-"""The evaluation of one program, and the names that programs find in place. Runs in the evaluator's process."""
+"""Evaluation of one program, and the predefined names of programs. This module runs in the evaluator's process."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from blendwright.programs.locations import PRELUDE, Syntax, read_error, with_mar
 from blendwright.programs.recording import MAIN, LimitPassed, Limits, ProgramError, Recorder
 
 STEPS_PER_CHECK = 1000
-# Looking at the memory costs as much as thousands of steps.
+# Seconds between checks of the memory; one check costs as much as thousands of steps.
 SECONDS_PER_LOOK = 0.02
-# Of the memory that a program may take: above this it is ended with its line, before the system ends its process; and above this the
-# process is not used again, since what it grew by would be missing for the next program.
+# Fractions of a program's memory limit. Above FULL, the evaluation ends with the current line, before the system kills the
+# process. Above WORN, the process is not used again, because the next program would lack that memory.
 FULL, WORN = 0.85, 0.25
-# Read before the process gives up its right to open files.
+# The text is read before the process gives up its right to open files.
 PRELUDE_TEXT = Path(__file__).with_name("prelude.star").read_text(encoding="utf-8")
 OWN_NAMES = ("fail", "math", "pad", "param", "print", "random", "round", "sum", "vec")
-# What is no attribute in Starlark, being one of its reserved words.
+# Reserved words of Starlark, which cannot be attributes.
 RESERVED = frozenset({"import", "load"})
 EXTENSIONS = starlark.LibraryExtension
 
@@ -45,17 +45,20 @@ def program_globals() -> starlark.Globals:
 
 
 def prelude_globals() -> starlark.Globals:
-    """Only the prelude sees the stack: a program is to mean the same wherever its lines stand."""
+    """Return the globals of the prelude.
+
+    Only the prelude sees the call stack, so that a program's meaning does not depend on its lines.
+    """
     return starlark.Globals.extended_by([*LIBRARY, EXTENSIONS.CallStack])
 
 
 class Prelude:
-    """The names that programs find in place, for one list of tools. `current` is the recorder of the program that runs."""
+    """The predefined names of programs for one list of tools. `current` is the recorder of the running program."""
 
     def __init__(self, tools: tuple[str, ...]) -> None:
         self.current: Recorder = Recorder({}, Limits())
         self.at: Callable[[int], None] = lambda line: None
-        # No program knows it.
+        # A random name that no program can know.
         self.tell = f"_{secrets.token_hex(16)}"
         module = starlark.Module()
         calls: dict[str, Callable[..., Any]] = {
@@ -80,9 +83,10 @@ class Prelude:
         self.names = [*OWN_NAMES, *(noun for noun in nouns if noun.isidentifier() and noun not in OWN_NAMES)]
         text = PRELUDE_TEXT
         for noun, verbs in nouns.items():
-            members = ", ".join(f'{_attribute(verb)} = _tool("{noun}.{verb}")' for verb in verbs)
-            text += f"_{noun} = struct({members})\n" if noun.isidentifier() and noun not in OWN_NAMES else ""
-        # Names with an underscore cannot be loaded; under these they can.
+            if noun.isidentifier() and noun not in OWN_NAMES:
+                members = ", ".join(f'{_attribute(verb)} = _tool("{noun}.{verb}")' for verb in verbs)
+                text += f"_{noun} = struct({members})\n"
+        # Starlark does not load names with an underscore, so each gets a public alias.
         text += "".join(f"public_{name} = _{name}\n" for name in [*self.names, "marker"])
         starlark.eval(module, starlark.parse(PRELUDE, text, dialect()), prelude_globals())
         self._frozen = module.freeze()
@@ -122,7 +126,7 @@ def _rounded(value: float, digits: int) -> float:
 
 
 def _members(name: str) -> list[str]:
-    """The functions of one of the prelude's own structs."""
+    """Return the function names of a struct in the prelude."""
     body = PRELUDE_TEXT.partition(f"\n_{name} = struct(\n")[2].partition("\n)")[0]
     return re.findall(r"^    (\w+) = ", body, re.MULTILINE)
 
@@ -134,8 +138,11 @@ def _attribute(verb: str) -> str:
 
 
 class Evaluation:
-    """One program. `ask_library` gives the text of a library file, or raises ProgramError; `memory` tells how much of what it may take
-    is taken."""
+    """The evaluation of one program.
+
+    `ask_library` returns the text of a library file, or raises ProgramError. `memory` returns the used fraction of the
+    memory limit.
+    """
 
     def __init__(
         self,
@@ -168,11 +175,14 @@ class Evaluation:
         except starlark.StarlarkError as failure:
             error = self._error_in_library or self._error(str(failure))
         except BaseException as failure:
-            # A panic of the interpreter is a BaseException, and its heap may be broken: the process is not used again.
+            # A panic of the interpreter is a BaseException. Its heap may be broken, so the process is not used again.
             if isinstance(failure, (KeyboardInterrupt, SystemExit)):
                 raise
             return {"broken": True}
-        sites, operations = self._operations() if error is None else ([], [])
+        sites: list[Any] = []
+        operations: list[Any] = []
+        if error is None:
+            sites, operations = self._operations()
         return {
             "broken": False,
             "worn": self._memory() > WORN,
@@ -186,19 +196,18 @@ class Evaluation:
 
     def _evaluate(self, label: str, text: str, module: starlark.Module) -> None:
         options = starlark.EvalOptions(check_cancelled=self._cancelled, max_callstack_size=self.limits.call_depth)
-        starlark.parse(label, text, dialect())  # by itself first, so that its errors are its own
+        starlark.parse(label, text, dialect())  # first without markers, so that errors refer to the author's text
+        statements: dict[int, str] = {}
         if label == MAIN:
             statements = self._syntax_of(label).statements()
-        else:
-            statements = {}
         if statements:
             text, self.recorder.lines = with_markers(text, statements, self._prelude.tell)
-        # The value of the last statement is made JSON of, which not every value can be.
+        # Starlark converts the value of the last statement to JSON, which fails for some values.
         parsed = starlark.parse(label, f"{text}\nNone\n", dialect())
         starlark.eval_with(options, module, parsed, program_globals(), file_loader=starlark.FileLoader(self._load))
 
     def _cancelled(self) -> bool:
-        """Whether the program is to be ended at this step, for the limit that is noted."""
+        """Return True if the program has passed a limit, and record which one."""
         self._checks += 1
         now = time.monotonic()
         if self._checks * STEPS_PER_CHECK > self.limits.steps:
@@ -230,7 +239,7 @@ class Evaluation:
         try:
             self._evaluate(label, text, module)
         except starlark.StarlarkError as failure:
-            # Told where it arose: to whoever loads the file Starlark tells it as an exception of ours.
+            # Keep the error with its location in the library. The loading file only gets a general exception for it.
             self._error_in_library = self._error_in_library or self._error(str(failure))
             raise
         self._loading.pop()
@@ -238,18 +247,22 @@ class Evaluation:
         return self._loaded[path]
 
     def _error(self, text: str) -> dict[str, Any]:
-        place = read_error(text, self.recorder)
-        label, line, column = place.label, place.line, place.column
+        location = read_error(text, self.recorder)
+        label, line, column = location.label, location.line, location.column
         if label not in self._files:
             label, line, column = MAIN, 1, None
-        finding = self._finding(place.message, label, line, column)
-        frames = [(label, line) for label, line in place.frames if label in self._files and line != place.line]
-        finding["called_from"] = [[self._name(label), line] for label, line in frames][:3]
+        finding = self._finding(location.message, label, line, column)
+
+        callers: list[list[Any]] = []
+        for frame_label, frame_line in location.frames:
+            if frame_label in self._files and frame_line != location.line:
+                callers.append([self._name(frame_label), frame_line])
+        finding["called_from"] = callers[:3]
         return finding
 
     def _finding(self, message: str, label: str, line: int, column: int | None) -> dict[str, Any]:
         lines = self._files[label][1].count("\n") + 1
-        if line > lines:  # in what was put behind the program
+        if line > lines:  # in the text that Blendwright appended to the program
             line, column = lines, None
         if column is None:
             syntax = self._syntax_of(label)
@@ -258,15 +271,15 @@ class Evaluation:
         if limit is None and message.startswith("Starlark call stack overflow"):
             limit = f"calls go deeper than {self.limits.call_depth} levels"
         if limit is not None:
-            said, cure = limit, "Let it do less, or split it into several programs."
+            text, cure = limit, "Let it do less, or split it into several programs."
         elif refused is not None:
-            said, cure = str(refused)[:500] or "the program fails", cure_of_refusal(refused)
+            text, cure = str(refused)[:500] or "the program fails", cure_of_refusal(refused)
         else:
             written = self._files[label][1].split("\n")[line - 1]
             near = cure_of_unknown_member(message, written, column, self._prelude.members)
-            said, cure = plain_message(message), near or cure_of(message)
+            text, cure = plain_message(message), near or cure_of(message)
         return {
-            "message": said,
+            "message": text,
             "cure": cure,
             "file": self._name(label),
             "line": line,
@@ -277,33 +290,34 @@ class Evaluation:
 
     def _unknown_params(self) -> dict[str, Any] | None:
         for name, near in self.recorder.unknown_params():
-            has = ", ".join(f"'{one}'" for one in self.recorder.asked)
+            names = ", ".join(f"'{asked_name}'" for asked_name in self.recorder.asked)
             if near:
                 cure = f"Did you mean '{near[0]}'?"
-            elif has:
-                cure = f"It has {has}."
+            elif names:
+                cure = f"It has {names}."
             else:
                 cure = "It has none."
-            cure += ' For seeds a program needs one: seed = param("seed", 0)' if name == "seed" else ""
+            if name == "seed":
+                cure += ' For seeds a program needs one: seed = param("seed", 0)'
             self.recorder.refused_param = name
             return self._finding(f"the program has no parameter '{name[:60]}'", MAIN, 1, 1) | {"cure": cure}
         return None
 
     def _operations(self) -> tuple[list[Any], list[Any]]:
-        """The places of calls, and the operations with the number of theirs."""
-        sites: dict[tuple[Any, ...], int] = {}
-        listed: list[Any] = []
+        """Return the call sites, and the operations, each with the index of its site."""
+        indexes: dict[tuple[Any, ...], int] = {}
+        sites: list[Any] = []
         operations: list[Any] = []
-        for one in self.recorder.operations:
-            key = (one.tool, *one.frames)
-            if key not in sites:
-                sites[key] = len(listed)
-                (label, line), callers = one.frames[0], one.frames[1:]
-                site = self._syntax_of(label).call(line, one.tool)
-                calling = [[self._name(label), line] for label, line in callers]
-                listed.append([self._name(label), site.line, site.column, site.arguments, calling])
-            operations.append([one.id, one.tool, one.arguments, one.depends_on, sites[key]])
-        return listed, operations
+        for operation in self.recorder.operations:
+            key = (operation.tool, *operation.frames)
+            if key not in indexes:
+                indexes[key] = len(sites)
+                (label, line), callers = operation.frames[0], operation.frames[1:]
+                site = self._syntax_of(label).call(line, operation.tool)
+                caller_lines = [[self._name(label), line] for label, line in callers]
+                sites.append([self._name(label), site.line, site.column, site.arguments, caller_lines])
+            operations.append([operation.id, operation.tool, operation.arguments, operation.depends_on, indexes[key]])
+        return sites, operations
 
     def _syntax_of(self, label: str) -> Syntax:
         if label not in self._syntax:

@@ -1,9 +1,11 @@
-"""The process in which programs are evaluated: `python -P -m blendwright.programs.evaluator`. Speaks frames on its standard streams.
+"""The evaluator process: `python -P -m blendwright.programs.evaluator`. It exchanges frames on its standard streams.
 
-A frame is four bytes of length and a JSON object. In: {"program": …}, {"predicate": …}, or the answer to a load. Out: {"ready": true}
-once, {"load": path}, or the result. The line that was reached last is in four bytes of memory that the core shares, since a program may
-end its process. The process has no files, limited memory and limited time; the core ends it when a program takes longer than it notices
-itself.
+A frame is four bytes of length and a JSON object. Input: {"program": …}, {"predicate": …}, or the answer to a load.
+Output: {"ready": true} once, {"load": path}, or the result.
+
+The process stores the current line of the program in four bytes of memory that the core shares, because a program may
+kill its process. The process has no files, limited memory and limited time. The core kills it if it does not notice its
+own time limit.
 """
 
 from __future__ import annotations
@@ -26,20 +28,28 @@ ON_LINUX = bool(sys.platform == "linux")
 
 
 class Memory:
-    """How much of the memory that programs may take this process has taken; nothing where the system does not tell."""
+    """Measurement of the fraction of its memory limit that this process uses.
+
+    It is 0 if the system does not report memory.
+    """
 
     def __init__(self) -> None:
-        self._pages: int | None = os.open("/proc/self/statm", os.O_RDONLY) if ON_LINUX else None
-        self._before = self._most = 0
+        self._pages: int | None = None
+        if ON_LINUX:
+            self._pages = os.open("/proc/self/statm", os.O_RDONLY)
+        self._before = self._limit_bytes = 0
 
     def limit(self, memory_mb: int) -> None:
-        """From now on, on top of what the process has."""
-        self._before, self._most = self._size(), memory_mb << 20
-        limit_resources(self._before + self._most if self._pages is not None else None)
+        """Limit further growth of the process from now on, in megabytes."""
+        self._before, self._limit_bytes = self._size(), memory_mb << 20
+        address_space = None
+        if self._pages is not None:
+            address_space = self._before + self._limit_bytes
+        limit_resources(address_space)
 
     def __call__(self) -> float:
-        if self._pages is not None and self._most:
-            return (self._size() - self._before) / self._most
+        if self._pages is not None and self._limit_bytes:
+            return (self._size() - self._before) / self._limit_bytes
         return 0.0
 
     def _size(self) -> int:
@@ -52,7 +62,7 @@ def main() -> None:
     reader, writer = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     reached = mmap.mmap(int(sys.argv[1]), LENGTH.size)
     quiet = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # what the interpreter says when it panics is for nobody
+    for stream in (0, 1, 2):  # discard the interpreter's messages about panics
         os.dup2(quiet, stream)
     preludes: dict[tuple[str, ...], Prelude] = {}
     memory, limited = Memory(), False
@@ -98,7 +108,10 @@ def main() -> None:
 
 
 def limit_resources(address_space: int | None) -> None:
-    """No files, and as much address space. Where the system has no such limits, steps and time remain."""
+    """Forbid files and limit the address space in bytes.
+
+    On a system without such limits, the limits on steps and time remain.
+    """
     if sys.platform == "win32":
         return
     import resource

@@ -1,4 +1,7 @@
-"""The processes in which programs are evaluated, kept for the next program: starting one takes longer than most programs."""
+"""Processes that evaluate programs.
+
+They are kept for the next program, because starting one takes longer than most programs.
+"""
 
 from __future__ import annotations
 
@@ -23,25 +26,27 @@ from blendwright.wire.worker_environment import private_environment
 
 LENGTH = struct.Struct(">I")
 MODULE = "blendwright.programs.evaluator"
-# Two programs at the same time are common enough, more are not.
-MOST_IDLE = 2
+# Idle processes to keep; two programs at the same time are common, more are rare.
+MAX_IDLE = 2
 MOST_AT_ONCE = 4
-# A new one now and then costs little.
-MOST_PROGRAMS = 2000
+# Programs that one process evaluates before another replaces it.
+MAX_PROGRAMS = 2000
 START_SECONDS = 30.0
 
 
-# How often whoever waits for a program is asked whether it goes on waiting.
-ASKED_EVERY = 0.2
-# A process ends a program by itself when its time is over; only what it does not notice is ended from here.
+# Seconds between calls of `go_on` during an evaluation.
+GO_ON_INTERVAL_SECONDS = 0.2
+# A process notices the end of its time itself. If it does not do so within this time, the core kills it.
 GRACE_SECONDS = 0.5
-# Whether a program that has been evaluated for so many seconds is to go on.
+# Takes the seconds since the start of an evaluation; returns True if the evaluation should continue.
 GoOn = Callable[[float], bool]
 
 
 class EvaluatorEnded(Exception):
-    """The process ended with the program in it. `in_time`: by itself, and not because its time was over. `line` is the last one
-    that it reached, as far as it told."""
+    """The end of the process during an evaluation.
+
+    `in_time` is True if it ended before its time was over. `line` is the last line that it reported.
+    """
 
     def __init__(self, in_time: bool, line: int) -> None:
         super().__init__("the evaluator ended")
@@ -50,19 +55,19 @@ class EvaluatorEnded(Exception):
 
 
 class EvaluationStopped(Exception):
-    """Whoever waited for a program does not want it any more."""
+    """The end of an evaluation because its caller no longer wants the result."""
 
 
 class EvaluatorProcess:
-    """One process. It is asked one program at a time."""
+    """An evaluator process. It evaluates one program at a time."""
 
     def __init__(self) -> None:
-        # A session of its own, so that Ctrl-C on the core's terminal does not reach it.
+        # The process gets a separate session, so that Ctrl-C in the core's terminal does not reach it.
         environment = {
             **private_environment(Path(tempfile.gettempdir())),
             "PYTHONPATH": os.pathsep.join(_import_path()),
         }
-        # Where it notes the line that it has reached: this is there also when the process is not.
+        # The process stores its current line in this file, which outlives the process.
         self._reached = tempfile.TemporaryFile()  # noqa: SIM115 (it is closed with the process)
         try:
             self._reached.write(bytes(LENGTH.size))
@@ -98,7 +103,7 @@ class EvaluatorProcess:
         read_library: Callable[[str], str],
         go_on: GoOn = lambda seconds: True,
     ) -> dict[str, Any]:
-        """The result. Raises EvaluatorEnded and EvaluationStopped, after which this process is of no use any more."""
+        """Return the result. Raise EvaluatorEnded or EvaluationStopped, after which this process is unusable."""
         try:
             if not self.asked:
                 self._receive(time.monotonic() + START_SECONDS, lambda: go_on(0.0))  # it is ready
@@ -132,9 +137,9 @@ class EvaluatorProcess:
 
     def _send(self, message: Mapping[str, Any]) -> None:
         body = orjson.dumps(message)
-        left = memoryview(LENGTH.pack(len(body)) + body)
-        while left:
-            left = left[os.write(self._write_fd, left) :]
+        remaining = memoryview(LENGTH.pack(len(body)) + body)
+        while remaining:
+            remaining = remaining[os.write(self._write_fd, remaining) :]
 
     def _receive(self, deadline: float, go_on: Callable[[], bool]) -> dict[str, Any]:
         length = LENGTH.unpack(self._read(LENGTH.size, deadline, go_on))[0]
@@ -143,15 +148,15 @@ class EvaluatorProcess:
     def _read(self, length: int, deadline: float, go_on: Callable[[], bool]) -> bytes:
         parts: list[bytes] = []
         while length:
-            left = deadline - time.monotonic()
-            ready, _, _ = select.select([self._read_fd], [], [], max(0.0, min(left, ASKED_EVERY)))
+            remaining = deadline - time.monotonic()
+            ready, _, _ = select.select([self._read_fd], [], [], max(0.0, min(remaining, GO_ON_INTERVAL_SECONDS)))
             if ready:
                 part = os.read(self._read_fd, min(length, 1 << 20))
                 if not part:
                     raise EOFError
                 parts.append(part)
                 length -= len(part)
-            elif left <= 0:
+            elif remaining <= 0:
                 raise TimeoutError
             elif not go_on():
                 raise EvaluationStopped
@@ -166,12 +171,12 @@ def _library(read: Callable[[str], str], path: str) -> dict[str, str]:
 
 
 def _import_path() -> list[str]:
-    """Where this package and its libraries come from, whatever way they came there."""
+    """Return the import path of this package and its libraries."""
     return [part for part in sys.path if part]
 
 
 class Evaluators:
-    """The processes, a few at once: each may take memory and a core. Whoever asks takes one or starts one, and gives it back."""
+    """A pool with a limited number of evaluator processes, since each may use much memory and a core."""
 
     def __init__(self, at_once: int = MOST_AT_ONCE) -> None:
         self._idle: list[EvaluatorProcess] = []
@@ -192,11 +197,11 @@ class Evaluators:
             except BaseException:
                 process.end()
                 raise
-            self._give_back(process, usable=process.asked < MOST_PROGRAMS and not answer["worn"])
+            self._give_back(process, usable=process.asked < MAX_PROGRAMS and not answer["worn"])
         return answer
 
     def warm(self) -> None:
-        """Have a process ready for the first program."""
+        """Start a process for the first program."""
         self._give_back(self._take(), usable=True)
 
     def close(self) -> None:
@@ -215,11 +220,11 @@ class Evaluators:
         try:
             return EvaluatorProcess()
         except OSError as error:
-            raise EnvironmentUnfit(f"no process can be started for the program: {error.strerror}") from error
+            raise EnvironmentUnfit(f"cannot start a process for the program: {error.strerror}") from error
 
     def _give_back(self, process: EvaluatorProcess, *, usable: bool) -> None:
         with self._lock:
-            if usable and len(self._idle) < MOST_IDLE:
+            if usable and len(self._idle) < MAX_IDLE:
                 self._idle.append(process)
                 return
         process.end()

@@ -1,7 +1,7 @@
-"""The mathematics of programs: equal arguments give equal bits on every machine.
+"""Mathematics for programs: equal arguments give equal bits on every machine.
 
-The C library of one system rounds a sine otherwise than that of another, and then the same program would be another plan. Here all is
-computed with integers, as fixed-point numbers of many more bits than a float has, and rounded once.
+The C libraries of two systems may round a sine differently, and then the same program would give different plans. These
+functions compute with integers, as fixed-point numbers with many more bits than a float, and round once.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 BITS = 110
 ONE = 1 << BITS
-# Beyond this the distance between neighbouring floats is a good part of a turn.
+# Largest angle in radians or degrees. Beyond it, neighbouring floats are a large part of a turn apart.
 LARGEST_ANGLE = 1e12
-# Below this a sine, a tangent and their inverses are their argument to the last bit.
+# Below this, a sine, a tangent and their inverses equal their argument to the last bit.
 TINY = 2.0**-28
 LARGEST_POWER = 1024
-# For the turns that a large angle has too much.
+# Additional bits for removing the full turns of a large angle.
 MORE_BITS = 60
 
 
@@ -41,17 +41,20 @@ def _fixed(value: float) -> int:
 
 
 def _sine_and_cosine(angle: float) -> tuple[int, int]:
-    """Of the angle in whole quarters of a turn and a rest, which is at most an eighth."""
+    """Return the sine and cosine of an angle in radians.
+
+    It is split into quarter turns and a rest of at most an eighth.
+    """
     if not abs(angle) <= LARGEST_ANGLE:
-        raise ValueError(f"{angle} is no angle in radians that has an exact place on the circle")
-    quarters, rest = divmod((_fixed(angle) << MORE_BITS) + _LONG_PI // 4, _LONG_PI // 2)
-    return _on_circle(quarters, (rest - _LONG_PI // 4) >> MORE_BITS)
+        raise ValueError(f"{angle} is too large for an exact angle in radians")
+    quarters, remainder = divmod((_fixed(angle) << MORE_BITS) + _LONG_PI // 4, _LONG_PI // 2)
+    return _on_circle(quarters, (remainder - _LONG_PI // 4) >> MORE_BITS)
 
 
-def _on_circle(quarters: int, rest: int) -> tuple[int, int]:
-    square = rest * rest >> BITS
+def _on_circle(quarters: int, remainder: int) -> tuple[int, int]:
+    square = remainder * remainder >> BITS
     term = cosine = ONE
-    sine_term = sine = rest
+    sine_term = sine = remainder
     index = 1
     while term not in (0, -1):  # -1 is the floor of a small negative number
         term = -(term * square >> BITS) // (index * (index + 1))
@@ -61,11 +64,11 @@ def _on_circle(quarters: int, rest: int) -> tuple[int, int]:
 
 
 def _of_degrees(degrees: float) -> tuple[int, int]:
-    """Exact at whole quarters."""
+    """Return the sine and cosine of an angle in degrees, exact at whole quarter turns."""
     if not abs(degrees) <= LARGEST_ANGLE:
-        raise ValueError(f"{degrees} is no angle in degrees that has an exact place on the circle")
-    quarters, rest = divmod(_fixed(degrees) + 45 * ONE, 90 * ONE)
-    return _on_circle(quarters, (rest - 45 * ONE) * PI // (180 * ONE))
+        raise ValueError(f"{degrees} is too large for an exact angle in degrees")
+    quarters, remainder = divmod(_fixed(degrees) + 45 * ONE, 90 * ONE)
+    return _on_circle(quarters, (remainder - 45 * ONE) * PI // (180 * ONE))
 
 
 def sin_deg(degrees: float) -> float:
@@ -94,21 +97,25 @@ def tan(angle: float) -> float:
 
 
 def _arctan(y: int, x: int) -> int:
-    """The angle of the point (x, y), x not negative, not both zero."""
+    """Return the angle of the point (x, y). x must not be negative, and not both may be zero."""
+    sign = 1
+    if y < 0:
+        sign = -1
     if abs(y) > x:
-        return (PI // 2 if y > 0 else -(PI // 2)) - _arctan(x, abs(y)) * (1 if y > 0 else -1)
+        return sign * (PI // 2) - sign * _arctan(x, abs(y))
+
     tangent = (abs(y) << BITS) // x
-    for _ in range(3):  # each time the angle is halved, and the series shorter
+    for _ in range(3):  # each round halves the angle, which shortens the series
         tangent = (tangent << BITS) // (ONE + math.isqrt((ONE << BITS) + tangent * tangent))
     square = tangent * tangent >> BITS
     power = total = tangent
-    divisor, sign = 1, -1
+    divisor, term_sign = 1, -1
     while power:
         power = power * square >> BITS
         divisor += 2
-        total += sign * (power // divisor)
-        sign = -sign
-    return total * 8 * (1 if y >= 0 else -1)
+        total += term_sign * (power // divisor)
+        term_sign = -term_sign
+    return total * 8 * sign
 
 
 def atan(value: float) -> float:
@@ -127,12 +134,15 @@ def atan2(y: float, x: float) -> float:
         if abs(y) >= TINY * abs(x):
             return _arctan(up, right) / ONE
         return y / x
-    return ((PI if up >= 0 else -PI) - _arctan(up, -right)) / ONE
+    half_turn = PI
+    if up < 0:
+        half_turn = -PI
+    return (half_turn - _arctan(up, -right)) / ONE
 
 
 def asin(value: float) -> float:
     if not -1 <= value <= 1:
-        raise ValueError(f"{value} is no sine of an angle: it is not between -1 and 1")
+        raise ValueError(f"{value} is not the sine of an angle: it is not between -1 and 1")
     if abs(value) < TINY:
         return value
     return _arcsine(value) / ONE
@@ -140,7 +150,7 @@ def asin(value: float) -> float:
 
 def acos(value: float) -> float:
     if not -1 <= value <= 1:
-        raise ValueError(f"{value} is no cosine of an angle: it is not between -1 and 1")
+        raise ValueError(f"{value} is not the cosine of an angle: it is not between -1 and 1")
     return (PI // 2 - _arcsine(value)) / ONE
 
 
@@ -158,7 +168,7 @@ def _logarithm(value: float) -> int:
 
 
 def _inverse_hyperbolic(ratio: int) -> int:
-    """The logarithm of (1 + ratio) / (1 - ratio)."""
+    """Return the logarithm of (1 + ratio) / (1 - ratio)."""
     if ratio < 0:
         sign = -1
     else:
@@ -190,7 +200,7 @@ def log10(value: float) -> float:
 
 
 def _exponential(exponent: int) -> float:
-    doublings, rest = divmod(exponent, LOG_2)
+    doublings, remainder = divmod(exponent, LOG_2)
     if doublings > LARGEST_POWER:
         raise ValueError("the result is too large for a number")
     if doublings < -2 * LARGEST_POWER:
@@ -198,7 +208,7 @@ def _exponential(exponent: int) -> float:
     result = term = ONE
     index = 1
     while term:
-        term = (term * rest >> BITS) // index
+        term = (term * remainder >> BITS) // index
         result, index = result + term, index + 1
     if doublings >= 0:
         return (result << doublings) / ONE
@@ -217,10 +227,10 @@ def pow(base: float, exponent: float) -> float:
     if exponent == int(exponent) and abs(exponent) <= LARGEST_POWER:
         return _whole_power(base, int(exponent))
     if base < 0:
-        raise ValueError(f"{base} to the power of {exponent} is no real number")
+        raise ValueError(f"{base} to the power of {exponent} is not a real number")
     if not base:
         if exponent < 0:
-            raise ValueError(f"0 to the power of {exponent} is no number")
+            raise ValueError(f"0 to the power of {exponent} is not a number")
         return 0.0
     return _exponential(_fixed(exponent) * _logarithm(base) >> BITS)
 
@@ -229,7 +239,7 @@ def _whole_power(base: float, exponent: int) -> float:
     numerator, denominator = base.as_integer_ratio()
     if exponent < 0:
         if not numerator:
-            raise ValueError(f"0 to the power of {exponent} is no number")
+            raise ValueError(f"0 to the power of {exponent} is not a number")
         numerator, denominator = denominator, numerator
     try:
         return numerator ** abs(exponent) / denominator ** abs(exponent)
@@ -240,7 +250,7 @@ def _whole_power(base: float, exponent: int) -> float:
 def sqrt(value: float) -> float:
     if not 0 <= value < math.inf:
         raise ValueError(f"{value} has no square root")
-    return math.sqrt(value)  # IEEE 754 says to the last bit what it is
+    return math.sqrt(value)  # IEEE 754 defines every bit of it
 
 
 FUNCTIONS: dict[str, Callable[..., float]] = {

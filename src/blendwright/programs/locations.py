@@ -1,7 +1,8 @@
-"""Where in a program something stands: from the texts of Starlark's errors and stacks, and from the program's own syntax.
+"""Locations in a program: read from Starlark's errors and stacks, and from the program's own syntax.
 
-Starlark tells the line of a call and the column of an error. The columns of calls and of their arguments are read with Python's own
-parser, which understands all that Starlark allows; where it does not, the beginning of the line serves. Runs in the evaluator's process.
+Starlark reports the line of a call and the column of an error. Python's own parser, which reads all of Starlark's
+syntax, finds the columns of calls and of their arguments. If it fails, the beginning of the line serves. This module
+runs in the evaluator's process.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ from typing import NamedTuple
 
 from blendwright.programs.recording import MAIN, Recorder
 
-# What Starlark says of an error: the stack with indented lines, the message, then where it arose. The message may have lines of the
-# program's making; what is of the program before and behind it never begins a line.
+# Parts of a Starlark error: the stack in indented lines, the message, then the location. The message may contain lines from the
+# program; before and after the message, text from the program never begins a line.
 MESSAGE = re.compile(r"^error: ", re.MULTILINE)
 ARROW = re.compile(r"^ *--> (<\w+>):(\d+):(\d+)$", re.MULTILINE)
-# How often each statement tells that it is reached: enough for what ends a process at once, and little for a long loop.
-TOLD = 16
-# Of a longer program every second statement tells it, every third, and so on: the marks take memory too.
-MOST_MARKED = 2000
+# Number of times that each statement reports its line: enough to locate a sudden end, and cheap in a long loop.
+MAX_REPORTS = 16
+# Statements with markers. In a longer program only every second or third statement gets one, because markers need memory.
+MAX_MARKED = 2000
 PRELUDE = "<prelude>"
 
 
 class CallSite(NamedTuple):
-    """A call in a program: what is called, where it begins, and where each named argument stands."""
+    """A call in a program: the name of its callee, its position, and the position of each named argument."""
 
     callee: str
     line: int
@@ -34,13 +35,13 @@ class CallSite(NamedTuple):
 
 
 class Syntax:
-    """One file as Python's parser sees it: its statements, and its calls by the line in which they begin."""
+    """A parsed file: its statements, and its calls by their first line."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
         self._calls: dict[int, list[CallSite]] | None = None
         try:
-            # Of other ends of lines Python's parser counts more of them.
+            # Python's parser treats these characters as line ends, which Starlark does not.
             if "\r" in text or "\f" in text:
                 self._tree = None
             else:
@@ -49,35 +50,35 @@ class Syntax:
             self._tree = None
 
     def statements(self) -> dict[int, str]:
-        """The lines that begin with a statement, with their indentation."""
-        found: dict[int, str] = {}
+        """Return the numbers of the lines that begin with a statement, each with its indentation."""
+        indentations: dict[int, str] = {}
         if self._tree is None:
-            bodies = []
-        else:
-            bodies = _bodies(self._tree)
+            return indentations
+        bodies = _bodies(self._tree)
         while bodies:
             for statement in bodies.pop():
                 before = self._lines[statement.lineno - 1].encode()[: statement.col_offset].decode(errors="replace")
                 if not before.strip():
-                    found[statement.lineno] = before
+                    indentations[statement.lineno] = before
                 bodies += _bodies(statement)
-        return found
+        return indentations
 
     def _read_calls(self) -> dict[int, list[CallSite]]:
         calls: dict[int, list[CallSite]] = {}
-        for node in () if self._tree is None else ast.walk(self._tree):
+        if self._tree is None:
+            return calls
+        for node in ast.walk(self._tree):
             if isinstance(node, ast.Call):
-                words = {
-                    word.arg: (word.lineno, self._column(word.lineno, word.col_offset))
-                    for word in node.keywords
-                    if word.arg is not None
-                }
+                words: dict[str, tuple[int, int]] = {}
+                for word in node.keywords:
+                    if word.arg is not None:
+                        words[word.arg] = word.lineno, self._column(word.lineno, word.col_offset)
                 site = CallSite(_dotted(node.func), node.lineno, self._column(node.lineno, node.col_offset), words)
                 calls.setdefault(node.lineno, []).append(site)
         return calls
 
     def call(self, line: int, callee: str) -> CallSite:
-        """The call of something in a line, else any call there, else the beginning of the line."""
+        """Return the call of `callee` in a line, or else any call there, or else the beginning of the line."""
         if self._calls is None:
             self._calls = self._read_calls()
         sites = self._calls.get(line, [])
@@ -92,7 +93,7 @@ class Syntax:
         return len(text) - len(text.lstrip()) + 1
 
     def _column(self, line: int, offset: int) -> int:
-        """Counted in characters from one, as Starlark counts; Python's parser counts bytes."""
+        """Return the column in characters from 1, as Starlark counts. Python's parser counts bytes."""
         return len(self._lines[line - 1].encode()[:offset].decode(errors="replace")) + 1
 
 
@@ -105,9 +106,11 @@ def _dotted(node: ast.expr) -> str:
 
 
 class ErrorPlace(NamedTuple):
-    """What an error of Starlark says: its message, its place, and the lines that led there, the innermost first.
+    """A Starlark error: its message, its location, and the lines of its callers, innermost first.
 
-    `column` is None where the error arose inside of what we provide, and the place is that of the call."""
+    `column` is None if the error arose inside a function of Blendwright's prelude. The location is then that of the
+    call.
+    """
 
     message: str
     label: str
@@ -117,34 +120,42 @@ class ErrorPlace(NamedTuple):
 
 
 def read_error(text: str, recorder: Recorder) -> ErrorPlace:
+    """Parse the text of a Starlark error."""
+    stack, report = "", text
     begin = MESSAGE.search(text)
-    stack, said = ("", text) if begin is None else (text[: begin.start()], text[begin.end() :])
+    if begin is not None:
+        stack, report = text[: begin.start()], text[begin.end() :]
     frames = recorder.frames(stack)
-    arrows = list(ARROW.finditer(said))
+
+    message = report.split("\n")[0]
+    arrows = list(ARROW.finditer(report))
     if arrows:
-        message = said[: arrows[-1].start()]
-    else:
-        message = said.split("\n")[0]
-    if arrows and (label := arrows[-1][1]) != PRELUDE:
-        return ErrorPlace(message, label, recorder.line(label, int(arrows[-1][2])), int(arrows[-1][3]), frames)
-    label, line = frames[0] if frames else (MAIN, 1)
-    return ErrorPlace(message, label, line, None, frames)
+        message = report[: arrows[-1].start()]
+        label, line, column = arrows[-1].groups()
+        if label != PRELUDE:
+            return ErrorPlace(message, label, recorder.line(label, int(line)), int(column), frames)
+    if frames:
+        return ErrorPlace(message, *frames[0], None, frames)
+    return ErrorPlace(message, MAIN, 1, None, frames)
 
 
 class Marked(NamedTuple):
-    """A program in which statements tell that they are reached, and the line of the program for each of its lines."""
+    """A program whose statements report their execution, with the author's line number for each of its lines."""
 
     text: str
     lines: list[int]
 
 
 def with_markers(text: str, statements: Mapping[int, str], tell: str) -> Marked:
-    """The program with a call of `tell` before each of its statements, until it was made often enough: for knowing where a program was
-    when it ended its process. `tell` must be a name that the program cannot know."""
-    every = -(-len(statements) // MOST_MARKED)
-    statements = {number: statements[number] for number in sorted(statements)[::every]}
-    # A list for each statement, which is soon empty: asking that of it is the cheapest of questions.
-    marked, numbers = ["; ".join(f"{tell}_{number} = [{number}] * {TOLD}" for number in statements)], [1]
+    """Insert a `tell(line)` call before statements; each fires at most MAX_REPORTS times.
+
+    The last reported line locates a program that killed its process. `tell` must be a name that the program cannot
+    know.
+    """
+    stride = -(-len(statements) // MAX_MARKED)
+    statements = {number: statements[number] for number in sorted(statements)[::stride]}
+    # Each statement has a list that soon becomes empty, because testing a list is the cheapest check.
+    marked, numbers = ["; ".join(f"{tell}_{number} = [{number}] * {MAX_REPORTS}" for number in statements)], [1]
     for number, line in enumerate(text.split("\n"), 1):
         if number in statements:
             marked.append(f"{statements[number]}if {tell}_{number}: {tell}({tell}_{number}.pop())")
@@ -158,7 +169,7 @@ def _bodies(node: ast.AST) -> list[list[ast.stmt]]:
     if isinstance(node, (ast.Module, ast.FunctionDef, ast.For)):
         return [node.body]
     if isinstance(node, ast.If):
-        # An `elif` is an `if` in the other branch, and nothing can stand before it.
+        # An `elif` is an `if` in the other branch, so no marker can precede it.
         chained = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
         if chained:
             return [node.body]

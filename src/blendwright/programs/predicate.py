@@ -1,4 +1,6 @@
-"""A predicate over a scene, as the core knows it: an expression in Starlark that is true or not, evaluated as programs are."""
+"""Evaluation of a predicate over a scene: a Starlark expression that is true or false, evaluated in the process for
+programs.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,17 @@ from blendwright.programs.recording import Limits
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 
-# An expression says what must hold; a text that is longer does something.
-MOST_BYTES = 16_384
+# Bytes of an expression. A longer text is probably a program.
+MAX_BYTES = 16_384
 CURE = 'As in: scene.objects["Lamp"].location[2] > 0, or audit.errors == 0.'
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether it holds. Where the expression does not fit the scene, as one about an object that is not there, `message` says so."""
+    """The truth of a predicate.
+
+    If the expression does not fit the scene, for example because an object is missing, `message` says so.
+    """
 
     holds: bool
     message: str | None = None
@@ -28,9 +33,9 @@ class Verdict:
 def judge(
     expression: str, values: Mapping[str, Any], limits: Limits = LIMITS, evaluators: Evaluators = EVALUATORS
 ) -> Verdict:
-    """Raises Refusal for what is no expression, whatever the scene, and where it takes too much."""
-    if not expression.strip() or "\0" in expression or len(expression.encode(errors="replace")) > MOST_BYTES:
-        message = f"the check must be an expression of at most {MOST_BYTES >> 10} kB"
+    """Return the verdict. Raise Refusal for a text that is not an expression, or if the evaluation passes a limit."""
+    if not expression.strip() or "\0" in expression or len(expression.encode(errors="replace")) > MAX_BYTES:
+        message = f"the check must be an expression of at most {MAX_BYTES >> 10} kB"
         raise Refusal.of(Fault.ARGS_INVALID, message, CURE)
     request: dict[str, Any] = {
         "predicate": expression,
@@ -41,9 +46,10 @@ def judge(
     try:
         answer = evaluators.ask(request, limits.seconds, no_libraries)
     except EvaluatorEnded as ended:
-        raise _too_much(
-            f"{limits.memory_mb} MB of memory" if ended.in_time else f"{limits.seconds:g} seconds"
-        ) from None
+        limit = f"{limits.seconds:g} seconds"
+        if ended.in_time:
+            limit = f"{limits.memory_mb} MB of memory"
+        raise _too_much(limit) from None
     error = answer["error"]
     if error is None:
         return Verdict(answer["holds"])
@@ -51,7 +57,7 @@ def judge(
         raise _too_much(error["limit"])
     if error["unsound"]:
         raise Refusal.of(
-            Fault.ARGS_INVALID, f"the check is no expression: {error['message']}", f"{error['cure']} {CURE}"
+            Fault.ARGS_INVALID, f"the check is not an expression: {error['message']}", f"{error['cure']} {CURE}"
         )
     return Verdict(False, error["message"])
 

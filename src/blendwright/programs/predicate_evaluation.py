@@ -1,4 +1,7 @@
-"""The evaluation of one predicate: an expression over values of a scene. Runs in the evaluator's process, under the limits of programs."""
+"""Evaluation of one predicate: an expression over values of a scene.
+
+This module runs in the evaluator's process, under the limits of programs.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from blendwright.programs.evaluation import STEPS_PER_CHECK, Prelude, dialect, p
 from blendwright.programs.locations import read_error
 from blendwright.programs.recording import Limits
 
-# What values are called in an expression: dictionaries of things by name, and things whose parts are attributes.
+# Names in an expression: dictionaries of items by name, and structs with attributes.
 SURROUNDINGS = """
 def _things(given):
     return {name: struct(**parts) for name, parts in given.items()}
@@ -29,12 +32,15 @@ FULL = 0.85
 def evaluate_predicate(
     request: Mapping[str, Any], prelude: Prelude, memory: Callable[[], float] = lambda: 0.0
 ) -> dict[str, Any]:
-    """`holds`, or the error: `unsound` where the expression is none whatever the scene, with the `limit` that it passed, or else it does
-    not fit this scene."""
+    """Return an answer with `holds`, or with an error.
+
+    The error is `unsound` if the expression is invalid in every scene. It names the `limit` that the evaluation passed,
+    if any. Any other error means that the expression does not fit this scene.
+    """
     limits = Limits(**request["limits"])
     ends, checks, passed = time.monotonic() + limits.seconds, 0, ""
 
-    def over() -> bool:
+    def is_over_limit() -> bool:
         nonlocal checks, passed
         checks += 1
         if checks * STEPS_PER_CHECK > limits.steps:
@@ -46,12 +52,12 @@ def evaluate_predicate(
         return bool(passed)
 
     answer: dict[str, Any] = {"broken": False, "worn": memory() > FULL / 2, "holds": False, "error": None}
-    options = starlark.EvalOptions(check_cancelled=over, max_callstack_size=limits.call_depth)
+    options = starlark.EvalOptions(check_cancelled=is_over_limit, max_callstack_size=limits.call_depth)
     try:
         module = prelude.new_module()
         module["_values"] = request["values"]
         starlark.eval(module, starlark.parse("<values>", SURROUNDINGS, dialect()), program_globals())
-        # On lines of its own: what follows an expression must not become part of it.
+        # The expression stands on separate lines, so that the text after it cannot become part of it.
         text = f"_found = (\n{request['predicate']}\n)\nbool(_found)"
         try:
             starlark.parse("<0>", request["predicate"], dialect())
@@ -61,9 +67,11 @@ def evaluate_predicate(
         answer["holds"] = starlark.eval_with(options, module, parsed, program_globals()).value is True
     except starlark.StarlarkError as failure:
         error = _error(str(failure), prelude, unsound=False)
-        return {**answer, "error": {**error, "limit": passed} if passed else error}
+        if passed:
+            error["limit"] = passed
+        return {**answer, "error": error}
     except BaseException as failure:
-        # As in a program: a panic of the interpreter.
+        # A panic of the interpreter, as in a program.
         if isinstance(failure, (KeyboardInterrupt, SystemExit)):
             raise
         return {"broken": True}

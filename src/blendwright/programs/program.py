@@ -1,4 +1,4 @@
-"""A program and what comes of it, as the core knows them; `evaluate` is the way from one to the other."""
+"""Values that represent a program and its evaluation; `evaluate` leads from one to the other."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from blendwright.values.findings import Finding
 from blendwright.values.plan import Operation, Site
 
 LIMITS = Limits()
-# The text of a library file; raises Refusal where there is none that may be read.
+# Returns the text of a library file; raises Refusal if the program may not read it.
 ReadLibrary = Callable[[str], str]
 DEFAULT_NAME = "program"
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The text, the values that it is given, and what it is called in messages."""
+    """A program: its text, its parameters, and its name in messages."""
 
     text: str
     params: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -33,7 +33,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What a program yields. With findings there are no operations. `libraries` are the files that it loaded, with their texts."""
+    """The result of a program. With findings, it has no operations. `libraries` maps the loaded files to their texts."""
 
     operations: tuple[Operation, ...]
     findings: tuple[Finding, ...] = ()
@@ -47,7 +47,7 @@ def no_libraries(path: str) -> str:
 
 
 def program_hash(program: Program, libraries: Mapping[str, str]) -> str:
-    """sha256 over everything that decides what it yields."""
+    """Return the sha256 over everything that determines the program's operations."""
     content = [program.text, dict(program.params), dict(libraries)]
     return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -60,19 +60,23 @@ def evaluate(
     evaluators: Evaluators = EVALUATORS,
     go_on: GoOn = lambda seconds: True,
 ) -> Evaluated:
-    """The operations, or a finding with the line and column where it stands. `tools` are the names that can be called. Raises
-    EvaluationStopped where `go_on` does not let it."""
+    """Return the operations, or a finding with its line and column.
+
+    `tools` are the names that the program may call. Raise EvaluationStopped if `go_on` returns False.
+    """
     size = len(program.text.encode(errors="replace"))
     if size > limits.text_bytes:
-        message = f"the program has {size >> 10} kB, and {limits.text_bytes >> 10} are allowed"
+        message = f"the program has {size >> 10} kB; at most {limits.text_bytes >> 10} kB are allowed"
         return _refused(_at(Fault.LIMIT_EXCEEDED, message, "Move parts of it to library files.", program.name, 1, 1))
     if "\0" in program.text or not _is_text(program.text):
         message = "the program is not plain Unicode text"
         return _refused(_at(Fault.SCHEMA_INVALID, message, "Give text in UTF-8.", program.name, 1, 1))
-    given = len(orjson.dumps(dict(program.params)))
-    if given > limits.params_bytes:
-        message = f"the params have {given >> 10} kB, and {limits.params_bytes >> 10} are allowed"
-        return _refused(Finding(Fault.LIMIT_EXCEEDED, message, "/params", "Give less, or make it in the program."))
+    params_size = len(orjson.dumps(dict(program.params)))
+    if params_size > limits.params_bytes:
+        message = f"the params have {params_size >> 10} kB; at most {limits.params_bytes >> 10} kB are allowed"
+        cure = "Give smaller parameters, or compute the data in the program."
+        return _refused(Finding(Fault.LIMIT_EXCEEDED, message, "/params", cure))
+
     request = {
         "program": program.text.replace("\r\n", "\n"),
         "name": program.name,
@@ -90,9 +94,10 @@ def evaluate(
         cure = 'Call a tool, as in mesh.create_primitive(kind = "cube", name = "Box").'
         nothing = _at(Fault.SCHEMA_INVALID, "the program calls no tool", cure, program.name, 1, 1)
         return _refused(nothing, answer["printed"])
+
     sites: list[Site] = [_site(*fields) for fields in answer["sites"]]
-    listed = enumerate(cast("list[list[Any]]", answer["operations"]))
-    operations = tuple(_operation(position, sites, *fields) for position, fields in listed)
+    recorded = enumerate(cast("list[list[Any]]", answer["operations"]))
+    operations = tuple(_operation(position, sites, *fields) for position, fields in recorded)
     return Evaluated(operations, (), answer["printed"], answer["libraries"])
 
 
@@ -118,10 +123,10 @@ def _finding(error: Mapping[str, Any]) -> Finding:
 
 
 def _diagnosed(ended: EvaluatorEnded, name: str, limits: Limits) -> Finding:
-    """What a program did that ended its process, at the last line that it told."""
+    """Return the finding about a program that ended its process, at the last line that the process reported."""
     if ended.in_time:
         message = f"the program needs more than {limits.memory_mb} MB of memory, or is nested too deeply"
-        cure = "Let it make smaller lists and texts, and nest less."
+        cure = "Use smaller lists and strings, and nest less."
     else:
         message = f"the program takes more than {limits.seconds:g} seconds"
         cure = "Let it do less, or split it into several programs."
@@ -135,9 +140,8 @@ def _operation(
 
 
 def _site(file: str, line: int, column: int, arguments: Mapping[str, Any], callers: Sequence[Any]) -> Site:
-    return Site(
-        file, line, column, {word: (at[0], at[1]) for word, at in arguments.items()}, tuple(map(tuple, callers))
-    )
+    locations = {word: (at[0], at[1]) for word, at in arguments.items()}
+    return Site(file, line, column, locations, tuple(map(tuple, callers)))
 
 
 def _is_text(text: str) -> bool:

@@ -1,6 +1,7 @@
-"""What a program does while it is evaluated: tools called, parameters asked for, lines printed. Runs in the evaluator's process.
+"""Record of a program's evaluation: tool calls, requested parameters and printed lines. It runs in the evaluator's
+process.
 
-Operations are numbered as they are made, so that the lexical order of their ids is the order of the program.
+Operations are numbered in order, so that the lexical order of their ids is the order of the program.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ import orjson
 from blendwright.schemas.json_reader import LARGEST_EXACT
 
 FRAME = re.compile(r"^  \* (<\w+>):(\d+), in ", re.MULTILINE)
-# Digits enough for a whole number that JSON readers may not hold exactly; most texts have none.
+# A number with so many digits that some JSON readers may round it.
 MANY_DIGITS = re.compile(r"\d{16}")
 MAIN = "<0>"
-# A handle, as JSON has it: the name that the call was about, and the operation.
+# The keys of a handle in JSON: the name of the created item, and the operation.
 HANDLE = {"name", "operation"}
 STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 LONGEST_EXACT = len(str(-LARGEST_EXACT))
 NOT_FINITE = re.compile(r"\b(inf|nan)\b")
 ID_DIGITS = 5
-MOST_FRAMES_KEPT = 4
+MAX_FRAMES_KEPT = 4
 TYPES: dict[type[object], str] = {
     bool: "true or false",
     int: "a whole number",
@@ -38,20 +39,23 @@ TYPES: dict[type[object], str] = {
 
 
 class ProgramError(Exception):
-    """What is wrong with a call that a program makes; told at the line of the call."""
+    """An error in a call that a program makes. It is reported at the line of the call."""
 
 
 class LimitPassed(ProgramError):
-    """One of the limits of programs."""
+    """An error because a program passed one of its limits."""
 
 
 class ProgramFailed(ProgramError):
-    """What the program itself says is wrong, by `fail`."""
+    """An error that the program itself raised with `fail`."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one program may take. Steps are loop rounds and calls, counted in thousands; time ends what steps do not see."""
+    """Limits of one program.
+
+    Steps are loop rounds and calls, counted in thousands; the time limit ends work that counts no steps.
+    """
 
     text_bytes: int = 262_144
     libraries: int = 32
@@ -66,7 +70,10 @@ class Limits:
 
 
 class Recorded(NamedTuple):
-    """One call of a tool. `frames` are the places that led to it, the call itself first: label of the file and line."""
+    """A call of a tool.
+
+    `frames` are the locations that led to it as file label and line, starting with the call itself.
+    """
 
     id: str
     tool: str
@@ -77,26 +84,28 @@ class Recorded(NamedTuple):
 
 @dataclass
 class Recorder:
-    """Everything that one program does."""
+    """The record of one program's actions."""
 
     params: Mapping[str, Any]
     limits: Limits
     lines: Sequence[int] = ()
-    """The line of the program for each line of what is evaluated in its place; none where they are the same."""
+    """The author's line number for each line of the instrumented text; empty if both texts are the same."""
     operations: list[Recorded] = field(default_factory=list[Recorded])
     ids: set[str] = field(default_factory=set[str])
     asked: dict[str, Any] = field(default_factory=dict[str, Any])
     printed: list[str] = field(default_factory=list[str])
     refused_param: str | None = None
     refused: ProgramError | None = None
-    """Why the program was ended by one of these methods. Its message is taken from here: in what Starlark says of it, the program's
-    own words could not be told from Starlark's."""
+    """The error with which one of these methods ended the program.
+
+    Its message comes from here, because Starlark's text mixes the program's words with its own.
+    """
     _printed_bytes: int = 0
     _argument_bytes: int = 0
     _waiting: str = ""
 
     def record(self, text: str) -> str:
-        """The id of the operation; nothing where a null among the arguments must be looked at first."""
+        """Add the operation and return its id. Return "" if a null among its arguments needs a check first."""
         if "null" in text:
             self._waiting = text
             return ""
@@ -106,7 +115,7 @@ class Recorder:
         return self._add(self._waiting)
 
     def refuse(self, error: ProgramError) -> ProgramError:
-        """The error to be raised."""
+        """Remember the error and return it, for the caller to raise."""
         self.refused = error
         return error
 
@@ -114,7 +123,8 @@ class Recorder:
         raise self.refuse(ProgramFailed(text))
 
     def refuse_infinite(self, shown: str) -> None:
-        if match := NOT_FINITE.search(STRINGS.sub('""', shown)):
+        match = NOT_FINITE.search(STRINGS.sub('""', shown))
+        if match:
             raise self.refuse(ProgramError(f"an argument is {match[1]}, which is not a finite number"))
 
     def _add(self, text: str) -> str:
@@ -125,54 +135,55 @@ class Recorder:
         if len(self.operations) >= self.limits.operations:
             raise self.refuse(LimitPassed(f"the program makes more than {self.limits.operations} operations"))
         if self._argument_bytes > self.limits.argument_bytes:
-            most = self.limits.argument_bytes >> 20
-            raise self.refuse(LimitPassed(f"the operations of the program have more than {most} MB"))
+            limit_mb = self.limits.argument_bytes >> 20
+            raise self.refuse(LimitPassed(f"the operations of the program have more than {limit_mb} MB"))
         frames = self.frames(stack)
         makers: dict[str, None] = {}
         arguments = {word: self._named(value, makers, word) for word, value in arguments.items()}
         line = next((line for label, line in frames if label == MAIN), 0)
         id = f"{len(self.operations) + 1:0{ID_DIGITS}d}_L{line}"
-        if len(frames) <= MOST_FRAMES_KEPT:
-            shown = frames
-        else:
-            shown = [*frames[: MOST_FRAMES_KEPT - 1], frames[-1]]
-        self.operations.append(Recorded(id, tool, arguments, list(makers), shown))
+        if len(frames) > MAX_FRAMES_KEPT:
+            frames = [*frames[: MAX_FRAMES_KEPT - 1], frames[-1]]
+        self.operations.append(Recorded(id, tool, arguments, list(makers), frames))
         self.ids.add(id)
         return id
 
     def frames(self, stack: str) -> list[tuple[str, int]]:
-        """The places that a stack of Starlark names, the innermost first."""
-        found = [(label, int(line)) for label, line in FRAME.findall(stack) if label != "<prelude>"][::-1]
-        return [(label, self.line(label, line)) for label, line in found]
+        """Return the locations in a Starlark stack, innermost first."""
+        locations: list[tuple[str, int]] = []
+        for label, line in FRAME.findall(stack):
+            if label != "<prelude>":
+                locations.append((label, self.line(label, int(line))))
+        locations.reverse()
+        return locations
 
     def line(self, label: str, line: int) -> int:
-        """The line of the program for one of what is evaluated."""
+        """Return the author's line for a line of the instrumented text."""
         if label == MAIN and self.lines:
             return self.lines[min(line, len(self.lines)) - 1]
         return line
 
     def _read(self, text: str) -> Any:
-        """What Starlark wrote as JSON. A whole number that has no canonical form is refused, before it becomes another one."""
+        """Parse JSON from Starlark. Refuse a whole number without a canonical form before parsing rounds it."""
         if MANY_DIGITS.search(text):
             json.loads(text, parse_int=self._exact)
         return orjson.loads(text)
 
     def _exact(self, digits: str) -> int:
         if len(digits) > LONGEST_EXACT or abs(int(digits)) > LARGEST_EXACT:
-            if len(digits) <= 20:
-                shown = digits
-            else:
+            shown = digits
+            if len(digits) > 20:
                 shown = "of more than 64 bits"
-            raise self.refuse(ProgramError(f"the integer {shown} is beyond what every JSON reader holds exactly"))
+            raise self.refuse(ProgramError(f"the integer {shown} is too large for every JSON reader to hold exactly"))
         return 0
 
     def _named(self, value: Any, makers: dict[str, None], word: str) -> Any:
-        """The value with names in the place of handles."""
+        """Return the value with names instead of handles."""
         if isinstance(value, dict):
             members = cast("dict[str, Any]", value)
             if members.keys() == HANDLE and members["operation"] in self.ids:
                 if members["name"] is None:
-                    message = f"'{word}' is given what a call returned that has no name to go on with"
+                    message = f"'{word}' got the handle of a call that returns no name"
                     raise self.refuse(ProgramError(message))
                 makers[members["operation"]] = None
                 return self._named(members["name"], makers, word)
@@ -182,9 +193,9 @@ class Recorder:
         return value
 
     def parameter(self, text: str) -> dict[str, Any]:
-        name, default, choices, low, high, other = self._read(text)
-        if other:
-            message = f"param has no option '{other[0]}': it takes a name, a default, choices, min and max"
+        name, default, choices, low, high, unknown = self._read(text)
+        if unknown:
+            message = f"param has no option '{unknown[0]}': it takes a name, a default, choices, min and max"
             raise self.refuse(ProgramError(message))
         if not isinstance(name, str) or not name.isidentifier():
             raise self.refuse(ProgramError('param takes the name of a parameter first, as in param("rooms", 4)'))
@@ -195,15 +206,18 @@ class Recorder:
                 raise self.refuse(ProgramError(f"the parameter '{name}' must be given, since it has no default"))
             return {"value": default}
         value = self.params[name]
-        if problem := _unfit(value, default, choices, low, high):
+        problem = _unfit(value, default, choices, low, high)
+        if problem:
             self.refused_param = name
             raise self.refuse(ProgramError(f"the parameter '{name}' {problem}"))
-        return {"value": float(value) if isinstance(default, float) else value}
+        if isinstance(default, float):
+            value = float(value)
+        return {"value": value}
 
     def unknown_params(self) -> list[tuple[str, list[str]]]:
-        """Parameters that were given and never asked for, with the names that are near."""
-        given = [name for name in self.params if name not in self.asked]
-        return [(name, difflib.get_close_matches(name, self.asked, n=2)) for name in given]
+        """Return the given parameters that the program never requested, each with similar names."""
+        unrequested = [name for name in self.params if name not in self.asked]
+        return [(name, difflib.get_close_matches(name, self.asked, n=2)) for name in unrequested]
 
     def print(self, text: str) -> None:
         self._printed_bytes += len(text.encode()) + 1

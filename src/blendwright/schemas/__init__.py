@@ -1,1 +1,1 @@
-"""What shape a document has: the published JSON Schemas, and the check of a document against one."""
+"""The published JSON Schemas, and the check of documents against schemas."""

@@ -1,11 +1,11 @@
-"""The one reader of JSON from outside: plans, arguments, macros, contracts, results, answers of models.
+"""The only reader of JSON from outside: plans, arguments, macros, contracts, results, answers of models.
 
-Text becomes a value with exactly one meaning, or findings; never an exception. Refused are duplicate keys, NaN and infinities,
-text behind the document, what is no UTF-8, integers that some receivers round, and documents too deep or too large. Values that
-come from Python instead of text are held to the same rules by `non_interoperable_values`.
+Text becomes a value with exactly one meaning, or findings; never an exception. The reader refuses duplicate keys, NaN
+and infinities, text after the document, invalid UTF-8, integers that some receivers round, and documents that are too
+deep or too large. `non_interoperable_values` applies the same rules to values that come from Python instead of text.
 
-orjson parses, and one pass over the value looks for anything suspicious. Only then is the text parsed a second time, slowly, to
-say what is wrong and where.
+orjson parses the text, and one pass over the value looks for anything suspicious. Only then does a slower second parse
+find the problem and its location.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from blendwright.util.gc_pause import LARGE_TEXT, gc_paused
 from blendwright.values.faults import Fault
 from blendwright.values.findings import MOST_FINDINGS, Finding, pointer_of
 
-# A plan of 100,000 operations has some 20 MB.
+# Bytes of a document. A plan of 100,000 operations has about 20 MB.
 LARGEST = 64 * 1024 * 1024
-# Far deeper than any argument we know, and well within what every reader of the wire takes.
+# Levels of nesting: far more than any known argument needs, and few enough for every reader of the wire protocol.
 DEEPEST = 64
 # RFC 8785 writes numbers as IEEE 754 doubles: beyond this an integer has no canonical form.
 LARGEST_EXACT = 2**53 - 1
@@ -37,13 +37,16 @@ TOO_DEEP = f"nested deeper than {DEEPEST} levels"
 LESS_NESTING = "Use less nesting."
 
 Read = tuple[Any, tuple[Finding, ...]]
-# Objects that give a key more than once, by identity, each with these keys.
+# Objects with duplicate keys by identity, each with these keys.
 _Duplicates = Mapping[int, tuple[dict[str, Any], list[str]]]
 
 
 def read_json(text: bytes | str, *, any_value: bool = False) -> Read:
-    """The value and no findings, or None and all of them. `any_value`: any depth and any number will do, as in a result,
-    whose outputs may hold what no plan may."""
+    """Return the value without findings, or None with all findings.
+
+    With `any_value`, any depth and any number is valid, because the outputs in a result may hold values that no plan
+    may.
+    """
     if isinstance(text, str):
         text = text.encode(errors="surrogatepass")
     if len(text) > LARGEST:
@@ -54,19 +57,19 @@ def read_json(text: bytes | str, *, any_value: bool = False) -> Read:
     except orjson.JSONDecodeError as error:
         if "depth" in str(error):
             return _refused(TOO_DEEP, LESS_NESTING)
-        # A number beyond all doubles: Python's parser reads on, so that its place can be told.
+        # A number that is too large for a double. Python's parser continues, which gives its location.
         if "infinity" in str(error):
             return _read_closely(text, any_value=False)
         return _refused(f"this is not JSON: {error}", "Give one JSON document in UTF-8, and nothing else.")
-    # Every colon of the text separates a key or stands in a string. A key that was given twice is missing in the value, and so
-    # is its colon; an escaped colon would make up for it.
+    # Every colon of the text separates a key or is part of a string. The value lacks a duplicate key and its colon. Only an
+    # escaped colon could balance that.
     if b"\\u00" not in text and _colons(document) == text.count(b":"):
         return document, ()
     return _read_closely(text, any_value)
 
 
 def non_interoperable_values(document: Any) -> tuple[Finding, ...]:
-    """What in a value is no JSON that every receiver reads alike: a caller from Python can hand over anything."""
+    """Return findings about the parts of a value that are not JSON, or that receivers may read differently."""
     if _colons(document) is not None:
         return ()
     return tuple(islice(_problems(document, (), {}), MOST_FINDINGS))
@@ -76,7 +79,7 @@ _type: Callable[[Any], Any] = type
 
 
 def _colons(document: Any) -> int | None:
-    """How many colons the JSON text of a value has; None where something in it deserves a closer look. Level by level."""
+    """Return the number of colons in a value's JSON text, counted level by level; None if it needs a closer check."""
     colons = 0
     level: list[Any] = [document]
     for _ in range(DEEPEST):
@@ -123,19 +126,18 @@ def _read_closely(text: bytes, any_value: bool) -> Read:
 
     try:
         document: Any = json.loads(text, object_pairs_hook=join)
-        # With any value allowed, only duplicates can be wrong: most documents are not walked, however deep.
+        # With any value allowed, only duplicates can be wrong, so most documents need no walk.
+        findings: tuple[Finding, ...] = ()
         if duplicates or not any_value:
             problems = _problems(document, (), duplicates, any_value)
-        else:
-            problems = ()
-        findings = tuple(islice(problems, MOST_FINDINGS))
+            findings = tuple(islice(problems, MOST_FINDINGS))
     except RecursionError:
         return _refused(TOO_DEEP, LESS_NESTING)
     except ValueError as error:
         # Python refuses to read integers of thousands of digits.
         return _refused(f"this cannot be read: {error}", "Give smaller numbers.")
     if duplicates and not findings:
-        # Inside a value that a later duplicate replaced, there is no place left to point to.
+        # A later duplicate replaced the value that contained these keys, so no pointer leads to them.
         findings = (_wrong("a key is given more than once", (), "Give it once."),)
     if findings:
         return (None, findings)
@@ -145,10 +147,13 @@ def _read_closely(text: bytes, any_value: bool) -> Read:
 def _problems(
     value: Any, path: tuple[str | int, ...], duplicates: _Duplicates, any_value: bool = False
 ) -> Iterator[Finding]:
-    """Everything in a value that is no JSON, or none that every receiver reads alike, in the order of the document."""
+    """Yield findings about everything that is not JSON, or that receivers may read differently, in the document's
+    order.
+    """
     if not isinstance(value, (dict, list, tuple)):
-        if (scalar := _problem_of_scalar(value)) and not (any_value and isinstance(value, int)):
-            yield _wrong(scalar[0], path, scalar[1])
+        problem = _problem_of_scalar(value)
+        if problem is not None and not (any_value and isinstance(value, int)):
+            yield _wrong(problem[0], path, problem[1])
     elif len(path) == DEEPEST and not any_value:
         yield _wrong(TOO_DEEP, path, LESS_NESTING)
     elif isinstance(value, dict):
@@ -166,20 +171,19 @@ def _problems(
 
 
 def _problem_of_scalar(value: Any) -> tuple[str, str] | None:
-    """What is wrong with a value that holds no others, and the cure."""
+    """Return the problem of a scalar value and its fix, or None."""
     if isinstance(value, str):
         if not value.isascii() and not _is_unicode(value):
-            return "a text with a lone surrogate, which is no Unicode", "Give proper Unicode text."
+            return "a string with a lone surrogate, which is not valid Unicode", "Give valid Unicode text."
     elif isinstance(value, float):
         if not math.isfinite(value):
             return f"{value} is not a finite number", "Give a finite number."
     elif isinstance(value, int):
         if abs(value) > LARGEST_EXACT:
-            if abs(value) < 2**64:
-                shown = value
-            else:
+            shown = str(value)
+            if abs(value) >= 2**64:
                 shown = "of more than 64 bits"
-            message = f"the integer {shown} is beyond what every JSON reader holds exactly"
+            message = f"the integer {shown} is too large for every JSON reader to hold exactly"
             return message, "Give a smaller number, one with a decimal point, or text."
     elif value is not None:
         cure = "Give text, a number, true, false, null, a list or an object."

@@ -1,4 +1,4 @@
-"""The JSON Schemas that are published, as they lie in the package. Data only: who checks by them is elsewhere."""
+"""The published JSON Schemas, as stored in the package. This module only provides data."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ENDING = ".json"
 
 
 def names() -> tuple[str, ...]:
-    """All of them, like `macro.v1`: what they describe, and the version of the schema."""
+    """Return the names of all published schemas, like `macro.v1`: the kind of document and the version of the schema."""
     file_names = (entry.name for entry in FOLDER.iterdir())
     return tuple(sorted(name.removesuffix(ENDING) for name in file_names if name.endswith(ENDING)))
 
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """A published schema, by its file's name without the ending."""
+    """Return a published schema by its name."""
     return json.loads((FOLDER / f"{name}{ENDING}").read_text(encoding="utf-8"))

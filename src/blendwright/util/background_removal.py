@@ -1,6 +1,6 @@
-"""Clears away in the background what nobody waits for: ended processes, and the directories that they left.
+"""Background clearing of ended processes and the directories that they left.
 
-Foreign code can leave so much that removing it takes longer than the call that comes next may.
+Foreign code can leave so much data that removing it takes longer than the next call may take.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from collections.abc import Callable
 
 
 class BackgroundClearing:
-    """One thing after the other, in a thread that lives as long as there is something to do. No process waits for it at its end."""
+    """A queue of clearing jobs, run one by one in a thread that ends with the queue.
+
+    The process does not wait for it at exit.
+    """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -20,7 +23,7 @@ class BackgroundClearing:
         self._thread: threading.Thread | None = None
 
     def submit(self, clear: Callable[[], object]) -> None:
-        """Do it soon. An OSError is nobody's: what cannot be removed stays."""
+        """Queue a job. The thread ignores an OSError, so anything that it cannot remove stays."""
         with self._changed:
             self._waiting.append(clear)
             if self._thread is None:
@@ -28,7 +31,7 @@ class BackgroundClearing:
                 self._thread.start()
 
     def wait(self, seconds: float) -> bool:
-        """Whether everything was cleared within so many seconds."""
+        """Return True if all jobs end within this number of seconds."""
         with self._changed:
             return self._changed.wait_for(lambda: self._thread is None, seconds)
 

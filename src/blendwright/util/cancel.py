@@ -1,4 +1,4 @@
-"""How a call is cancelled: one token that whoever may cancel and whoever must stop share."""
+"""Cancellation of calls with a token that the canceller and the cancelled code share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class CancelToken:
-    """One wish to stop, shared by whoever may utter it and whoever must obey: listeners are called at once, nobody polls."""
+    """A shared request to stop. It calls its listeners immediately, so no code needs to poll."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -16,23 +16,20 @@ class CancelToken:
 
     @property
     def cancelled(self) -> bool:
-        """Whether somebody has asked to stop."""
+        """True after the first call of `cancel`."""
         return self._cancelled
 
     def cancel(self) -> None:
-        """Call every listener, in this thread; a second time does nothing."""
+        """Call every listener in this thread. Further calls do nothing."""
         with self._lock:
-            if self._cancelled:
-                listeners = []
-            else:
-                listeners = list(self._listeners.values())
+            listeners = list(self._listeners.values())
             self._cancelled = True
             self._listeners.clear()
         for listener in listeners:
             listener()
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Have `listener` called on cancel, right now when that has happened already; returns how to unsubscribe."""
+        """Call `listener` on cancel, or now if the token is already cancelled. Return a function that unsubscribes it."""
         key = object()
         with self._lock:
             if not self._cancelled:

@@ -1,7 +1,7 @@
-"""Stable JSON bytes for fingerprints of our own documents (catalogue, snapshot).
+"""Stable JSON bytes for fingerprints of Blendwright's own documents (catalogue, snapshot).
 
-Both sides of such a comparison are this code, so sorted keys and the shortest spelling suffice. Operation keys, which others
-may recompute, are RFC 8785 and belong to the core.
+Only this code computes such fingerprints, so sorted keys and the shortest spelling suffice. Other programs may
+recompute operation keys, so those use RFC 8785 in the core.
 """
 
 from __future__ import annotations
@@ -16,5 +16,5 @@ def stable_json(value: Any) -> bytes:
 
 
 def digest(value: Any) -> str:
-    """sha256 of the stable JSON of a value."""
+    """Return the sha256 of a value's stable JSON."""
     return hashlib.sha256(stable_json(value)).hexdigest()

@@ -1,7 +1,7 @@
-"""Named places around everything that must survive a crash, at which a test can have a process killed.
+"""Named points in all code that must survive a crash, at which a test can kill the process.
 
-In use nothing happens here. `BLENDWRIGHT_CRASH_AT=name:n` kills the process by SIGKILL when it gets to that place for the nth time:
-what the disk holds then is what recovery has to live with.
+Normally they do nothing. `BLENDWRIGHT_CRASH_AT=name:n` kills the process with SIGKILL when it reaches that point for
+the nth time. Recovery must then work with the state of the disk.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Act = Callable[[], None]
 
 
 def die() -> None:
-    """What happens at the place, unless a test has something else in mind: the worker's end, say."""
+    """Kill this process. A test may replace this action, for example to kill the worker instead."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -26,14 +26,17 @@ _act: Act = die
 
 
 def arm(at: str = "", act: Act = die) -> None:
-    """`at` is `name:n`; nothing disarms. A process does it at its start, from the environment; a test whenever it likes."""
+    """Set the point and the action; `at` is `name:n`, and "" disarms.
+
+    A process arms itself at its start from the environment.
+    """
     global _name, _remaining, _act
     name, _, nth = at.rpartition(":")
     _name, _remaining, _act = name, int(nth or 0), act
 
 
 def reach(name: str) -> None:
-    """The process is at this place."""
+    """Report that the process has reached a point, and run the action if it is due."""
     global _remaining
     if name != _name:
         return

@@ -1,4 +1,6 @@
-"""Removing what a worker left in its scratch: directories that nobody may read, or nested deeper than any path is long."""
+"""Removal of a worker's scratch directory, even if its directories are unreadable or nested deeper than any path
+allows.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,13 @@ import stat
 import uuid
 from pathlib import Path
 
-# Opened as itself, never through a link; readable or not.
+# Flags that open a directory itself, never through a link, even if it is unreadable.
 AS_ITSELF = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 HANDLE = getattr(os, "O_PATH", os.O_RDONLY)
 
 
 def remove_directory(directory: Path) -> None:
-    """Remove a directory with all that is in it; what cannot be removed stays."""
+    """Remove a directory with its content. Anything that cannot be removed stays."""
     try:
         parent = os.open(directory.parent, os.O_RDONLY)
     except OSError:
@@ -22,14 +24,14 @@ def remove_directory(directory: Path) -> None:
         return
     try:
         remove_entry(directory.name, parent)
-    except (OSError, NotImplementedError):  # a system that has no such ways, or a file that is busy
+    except (OSError, NotImplementedError):  # a system without these functions, or a busy file
         shutil.rmtree(directory, ignore_errors=True)
     finally:
         os.close(parent)
 
 
 def remove_entry(name: str, parent: int) -> None:
-    """Remove whatever has this name in a directory. Raises OSError."""
+    """Remove the entry with this name from a directory. Raise OSError on failure."""
     try:
         os.unlink(name, dir_fd=parent)
     except FileNotFoundError:
@@ -44,7 +46,10 @@ def remove_entry(name: str, parent: int) -> None:
 
 
 def _empty(top: int) -> None:
-    """Directories inside directories are moved up before theirs is removed, so that depth costs neither stack nor descriptors."""
+    """Remove the content of a directory.
+
+    It first moves nested directories up, so that depth needs neither stack nor descriptors.
+    """
     while names := os.listdir(top):
         for name in names:
             if not _is_directory(name, top):
@@ -56,7 +61,7 @@ def _empty(top: int) -> None:
                     if not _is_directory(inner_name, inner):
                         os.unlink(inner_name, dir_fd=inner)
                         continue
-                    os.close(_opened(inner_name, inner))  # who moves a directory must be allowed to write to it
+                    os.close(_opened(inner_name, inner))  # moving a directory needs permission to write to it
                     os.rename(inner_name, uuid.uuid4().hex, src_dir_fd=inner, dst_dir_fd=top)
             finally:
                 os.close(inner)
@@ -64,7 +69,7 @@ def _empty(top: int) -> None:
 
 
 def _opened(name: str, parent: int) -> int:
-    """The directory, which its owner may do everything with from now on."""
+    """Open a directory, after giving its owner full permissions."""
     handle = os.open(name, HANDLE | AS_ITSELF, dir_fd=parent)
     try:
         if os.fstat(handle).st_mode & stat.S_IRWXU != stat.S_IRWXU:

@@ -1,4 +1,6 @@
-"""Pauses Python's cyclic garbage collector while a large plan is read: it would visit a million objects that all stay."""
+"""A pause of Python's cyclic garbage collector while reading a large plan, since it would visit a million objects in
+vain.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,13 @@ import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
-# From so many operations or bytes on it is worth it.
+# Operations of a plan and bytes of a text from which the pause pays off.
 LARGE_PLAN, LARGE_TEXT = 1000, 200_000
 
 
 @contextmanager
 def gc_paused() -> Generator[None]:
-    """What is freed by reference counts is freed as always."""
+    """Pause the cyclic collector. Reference counting continues."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

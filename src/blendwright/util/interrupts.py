@@ -1,4 +1,4 @@
-"""Ctrl-C while the program loads: it is delivered when the program can handle it."""
+"""Delayed handling of Ctrl-C while the program loads."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ def hold_interrupts() -> None:
 
 
 def accept_interrupts() -> None:
-    """Deliver Ctrl-C again, also one that came meanwhile."""
+    """Deliver Ctrl-C again, including one that arrived in the meantime."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

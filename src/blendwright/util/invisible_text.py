@@ -1,14 +1,14 @@
-"""Signs that a person does not see, made visible: whoever is asked about a text must see all of it, and nothing else than it."""
+"""Escapes for invisible characters, so that a person who approves a text sees all of it."""
 
 from __future__ import annotations
 
 import unicodedata
 
-# Control (escape sequences of terminals), format (what turns the direction of writing), unassigned, private, surrogate, separators
-# of lines and paragraphs, and spaces, which look like one another or like nothing.
+# Unicode categories: control (terminal escape sequences), format (changes of the writing direction), unassigned, private, surrogate,
+# separators of lines and paragraphs, and spaces, which look alike or are invisible.
 UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
-# Letters and marks that show as nothing: what else Unicode calls ignorable by default (fillers, selectors of variants), and the
-# empty braille pattern. Text can be told by them alone, in a name or between two signs of code.
+# Invisible letters and marks: the other default-ignorable characters of Unicode (fillers, variation selectors), and the empty braille
+# pattern. Text can be hidden in them, in a name or between two characters of code.
 IGNORED = frozenset(
     {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
     | set(range(0x180B, 0x1810))
@@ -19,23 +19,23 @@ LAYOUT = " \n\t"
 
 
 def escape_invisible(text: str) -> str:
-    """The same text with every unseen sign as its escape, as in Python; blanks, line breaks and tabs stay.
+    """Return the text with every invisible character as a Python escape; blanks, line breaks and tabs stay.
 
-    Also of an emoji that asks for its coloured form: it is shown, with what it is made of.
+    This includes the variation selector in a coloured emoji, which then appears as its parts.
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_shown(sign) for sign in text)
+    return "".join(map(_shown, text))
 
 
 def is_invisible(character: str) -> bool:
-    """Return whether a character shows as nothing, controls how others show, or can be mistaken for a plain space."""
+    """Return True if a character is invisible, changes how its neighbours appear, or looks like a plain space."""
     if character == " ":
         return False
     return unicodedata.category(character) in UNSEEN or ord(character) in IGNORED
 
 
-def _shown(sign: str) -> str:
-    if sign in LAYOUT or not is_invisible(sign):
-        return sign
-    return sign.encode("unicode_escape", "surrogatepass").decode()
+def _shown(character: str) -> str:
+    if character in LAYOUT or not is_invisible(character):
+        return character
+    return character.encode("unicode_escape", "surrogatepass").decode()

@@ -1,4 +1,4 @@
-"""What a JSON value holds, whatever it is: for reading documents that nobody has checked yet."""
+"""Access to the content of unchecked JSON values."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any, cast
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """The fields of an object; none where it is something else."""
+    """Return the fields of an object, or an empty dict for any other value."""
     if isinstance(value, dict):
         return cast("dict[str, Any]", value)
     return {}
 
 
 def items_of(value: Any) -> list[Any]:
-    """The items of a list; none where it is something else."""
+    """Return the items of a list, or an empty list for any other value."""
     if isinstance(value, list):
         return cast("list[Any]", value)
     return []

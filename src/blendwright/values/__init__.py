@@ -1,1 +1,1 @@
-"""Plain frozen values that every layer speaks: faults, findings, outcomes, frames. Imports nothing of ours."""
+"""Plain frozen values that every layer uses: faults, findings, plans, reports, outcomes. It imports no other layer."""

@@ -1,7 +1,8 @@
-"""The port through which a person allows one operation: what is asked, who can be asked, and what an answer is worth.
+"""The port through which a person approves an operation: the question, the person to ask, and the effect of an answer.
 
-An approval is bound to the hash of the operation that it was asked for, is good once, and expires. It comes from a terminal, from the
-command line, or from a host that asks its user; never from a plan, nor from whoever wrote one. Keeping them is the journal's affair.
+An approval belongs to the hash of one operation, is valid once, and expires. It comes from a terminal, from the command
+line, or from a host that asks its user. It never comes from a plan or from the author of a plan. The journal stores
+approvals.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from blendwright.util.canonical import digest
 
 
 class ApprovalAnswer(StrEnum):
-    """What a person said. `none`: nobody was there to say anything, which is not a yes. `session`: yes, and to everything of its
-    kind until the session ends."""
+    """A person's answer. `none` means that no person answered, which does not approve.
+
+    `session` approves this operation and all of its kind until the session ends.
+    """
 
     APPROVED = "approved"
     SESSION = "session"
@@ -27,11 +30,12 @@ class ApprovalAnswer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """One question. `id` is what a person types after `blendwright approve`.
+    """A question to a person. `id` is the argument of `blendwright approve`.
 
-    `what` is the call with a line for each path, and `why` the rules that ask for it. `shown` is what else must be seen before the
-    answer, such as code. A surface displays all three whole, or does not ask; nothing in them is hidden from the eye. `in_person`: only
-    an answer to this very question counts; a grant for many operations at once does not.
+    `what` is the call with a line for each path, and `why` lists the rules that require approval. `shown` holds further
+    text that the person must see, such as code. A user interface shows all three completely, or does not ask. They
+    contain no invisible characters. With `in_person`, only an answer to this question counts, and a general grant does
+    not.
     """
 
     id: str
@@ -47,22 +51,22 @@ class ApprovalRequest:
     shown: str = ""
     in_person: bool = False
     needed_grants: frozenset[str] = frozenset()
-    """The names that an approval given beforehand would have to cover; known only while the run lasts."""
+    """The names that an advance approval would need to cover; known only during the run."""
 
     @property
     def characters(self) -> int:
-        """The length of everything that must be seen before the answer."""
+        """The number of characters that the person must see before the answer."""
         return sum(map(len, (self.operation_id, self.what, *self.why, self.shown)))
 
     @property
     def options(self) -> str:
-        """The options of the command line that would have allowed it."""
+        """The command-line options that would have approved the operation."""
         return " ".join(f"--approve {name}" for name in sorted(self.needed_grants))
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """An answer as it is kept: in the audit record of the operation, and in the journal. `by` says how it was given."""
+    """An answer as stored in the audit record of the operation and in the journal. `by` names its source."""
 
     id: str
     answer: ApprovalAnswer
@@ -70,45 +74,48 @@ class Approval:
 
 
 class ApprovalPrompt(Protocol):
-    """Someone who can be asked now: a terminal, or a host that asks its user."""
+    """A way to ask a person now: a terminal, or a host that asks its user."""
 
     @property
     def name(self) -> str:
-        """How the answer was given, for the audit."""
+        """The source of the answer, for the audit."""
         ...
 
     def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
-        """Ask and wait for the answer, until it expires or the run is cancelled (`none`)."""
+        """Ask and return the answer. Return `none` after expiry or if the run is cancelled."""
         ...
 
 
 @runtime_checkable
 class SessionPrompt(ApprovalPrompt, Protocol):
-    """Someone who is there for a whole session: who can be asked about all of a plan at once, and may allow a kind of operation."""
+    """A prompt for a whole session.
+
+    It can ask about a whole plan at once, and the person may approve a kind of operation.
+    """
 
     @property
     def scope(self) -> str:
-        """Whose session it is: what was allowed for one is not allowed for another."""
+        """The name of the session. An approval in one session does not apply to another."""
         ...
 
     def ask_together(self, requests: Sequence[ApprovalRequest], *, cancel: CancelToken | None = None) -> ApprovalAnswer:
-        """One question that shows all of them; the answer is for each."""
+        """Ask one question that shows all requests; the answer applies to each."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Approver:
-    """Who approves on the caller's side: the prompt that can ask a person, and what is approved beforehand.
+    """The approving side of a caller: a prompt that can ask a person, and advance approvals.
 
-    `grants` are names of safety levels, safety modes, tools and roots. They come from the command line or the program that embeds
-    the engine; no plan can hold one.
+    `grants` are names of safety levels, safety modes, tools and roots. They come from the command line or the embedding
+    program, and never from a plan.
     """
 
     prompt: ApprovalPrompt | None = None
     grants: frozenset[str] = frozenset()
 
     def grants_all(self, request: ApprovalRequest) -> bool:
-        """Whether what the request needs was approved beforehand, so that nobody has to be asked."""
+        """Return True if the grants cover everything that the request needs, so that no question is necessary."""
         return not request.in_person and request.needed_grants <= self.grants
 
 
@@ -118,8 +125,10 @@ NOBODY = Approver()
 def operation_hash(
     tool: str, version: int, args: Mapping[str, Any], *, key: str | None, baseline: str, after: str = ""
 ) -> str:
-    """What an approval is bound to: the call in canonical form with the paths that it leads to, its operation key where it belongs to
-    a plan, the scene hash that the run starts from, and everything that the plan does before it. Whatever of these is another makes
-    it another operation."""
+    """Return the hash that an approval belongs to.
+
+    It covers the call in canonical form with its resolved paths, its operation key within a plan, the scene hash before
+    the run, and everything that the plan does before the call. Any difference makes it another operation.
+    """
     bound = {"tool": tool, "version": version, "args": dict(args), "key": key, "baseline": baseline, "after": after}
     return digest(bound)

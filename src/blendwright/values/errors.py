@@ -1,19 +1,19 @@
 """The exceptions of Blendwright: one small tree.
 
-Errors are findings until a promise is broken; what is raised is what stops the work at hand.
+Errors are findings until a promise is broken. An exception stops the current work.
 
     BlendwrightError
-    ├── Refusal              findings kept a call from running; nothing was touched
-    ├── StepError            one finding met inside a step; the step is reverted
+    ├── Refusal              findings prevented a call; it changed nothing
+    ├── StepError            one finding inside a step; Blendwright reverts the step
     ├── WorkerError          the Blender process, as seen from the core
     │   ├── WorkerLost       it died
-    │   ├── DeadlinePassed   it was killed because time was up
-    │   ├── Cancelled        it was killed because the caller asked
-    │   ├── ProtocolBreach   it spoke what the wire does not allow
-    │   └── WorkerFault      it answered with an error; `code` says which
-    ├── RebuildFailed        the scene could not be brought back to the state it had
-    ├── JournalError         the journal refused a write, or does not hold together
-    └── EnvironmentUnfit     Blender or the workspace cannot be used here
+    │   ├── DeadlinePassed   the core killed it at its deadline
+    │   ├── Cancelled        the core killed it because the caller cancelled
+    │   ├── ProtocolBreach   it sent something that the wire protocol does not allow
+    │   └── WorkerFault      it answered with an error, with a `code`
+    ├── RebuildFailed        Blendwright could not restore the scene
+    ├── JournalError         the journal refused a write, or is inconsistent
+    └── EnvironmentUnfit     Blender or the workspace is unusable here
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from blendwright.values.findings import Finding, sentence
 
 
 class BlendwrightError(Exception):
-    """Anything that Blendwright raises; `cure` says what to do, `details` is data for machines."""
+    """Base of all exceptions of Blendwright; `cure` is the fix, `details` is data for machines."""
 
     def __init__(self, message: str, *, cure: str | None = None, details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -36,7 +36,10 @@ class BlendwrightError(Exception):
 
 
 class Refusal(BlendwrightError):
-    """A call or plan was refused before anything ran. Its cure is that of the first finding that has one, unless one is given for all."""
+    """The refusal of a call or plan before anything ran.
+
+    Without a given cure, it uses the first cure among its findings.
+    """
 
     def __init__(self, findings: Sequence[Finding], *, cure: str | None = None) -> None:
         first = next((finding.cure for finding in findings if finding.cure), None)
@@ -45,12 +48,12 @@ class Refusal(BlendwrightError):
 
     @classmethod
     def of(cls, fault: Fault, message: str, cure: str | None = None) -> Refusal:
-        """A refusal for one thing, which has no place in a document."""
+        """Return a refusal with one finding, which has no location in a document."""
         return cls([Finding(fault, message, "", cure)])
 
 
 class StepError(BlendwrightError):
-    """Raised by the `Scene` port or by a tool; carries the finding that ends the step."""
+    """A finding that ends a step; the `Scene` port or a tool raises it."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.message, cure=finding.cure)
@@ -62,7 +65,7 @@ class StepError(BlendwrightError):
 
 
 class WorkerError(BlendwrightError):
-    """The worker process could not do what was asked."""
+    """A failure of the worker process."""
 
 
 class WorkerLost(WorkerError):
@@ -82,7 +85,7 @@ class ProtocolBreach(WorkerError):
 
 
 class WorkerFault(WorkerError):
-    """The worker answered with an error of its own."""
+    """An error that the worker reported."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -90,12 +93,12 @@ class WorkerFault(WorkerError):
 
 
 class RebuildFailed(BlendwrightError):
-    """Checkpoint and redo did not lead to the hash they should."""
+    """A rebuild from checkpoint and redo gave another scene hash than expected."""
 
 
 class JournalError(BlendwrightError):
-    """The journal keeps its promises by refusing: nothing of the write took place, or what is stored contradicts itself."""
+    """The journal refused a write and stored nothing of it, or its stored data contradicts itself."""
 
 
 class EnvironmentUnfit(BlendwrightError):
-    """Nothing can run here until the environment is mended."""
+    """The environment must be fixed before anything can run."""

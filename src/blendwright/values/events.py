@@ -1,7 +1,8 @@
-"""What the engine tells whoever watches it: plain frozen events, and the one port that takes them.
+"""Events of the engine for observers: plain frozen values, and the one port that receives them.
 
-Logs, metrics and traces are made from these by observers that the application wires; nobody here knows them. An event is told
-after what it speaks of is durable, and before it is acknowledged. It never holds arguments of a call: those may be anything.
+Observers of the application make logs, metrics and traces from these events. The engine emits an event after its
+subject is durable, and before it acknowledges it. An event never contains the arguments of a call, because they may
+hold anything.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from blendwright.values.report import RunReport
 
 @dataclass(frozen=True, slots=True)
 class CallIds:
-    """The ids that one tool invocation goes by; `operation_id` and `mcp_call_id` are None where no single one is meant."""
+    """The ids of a tool invocation; `operation_id` and `mcp_call_id` are None if the event concerns no single one."""
 
     request_id: str
     operation_id: str | None = None
@@ -25,12 +26,12 @@ class CallIds:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened."""
+    """Base of all events."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceOpened(Event):
-    """`recovered` says in sentences what had to be put in order first."""
+    """The workspace is open. `recovered` lists, in sentences, the repairs that opening needed."""
 
     workspace: str
     recovered: tuple[str, ...]
@@ -38,12 +39,12 @@ class WorkspaceOpened(Event):
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceClosed(Event):
-    """Nothing comes after it."""
+    """The workspace is closed; no event follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunStarted(Event):
-    """A plan that is valid and scheduled begins on the scene with the hash `baseline`."""
+    """A valid and scheduled plan starts on the scene with the hash `baseline`."""
 
     request_id: str
     dialect: str
@@ -55,14 +56,14 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class RunEnded(Event):
-    """Also for a plan that was refused, which never started."""
+    """A run ended, or a plan was refused and never started."""
 
     report: RunReport
 
 
 @dataclass(frozen=True, slots=True)
 class RunBrokenOff(Event):
-    """A run that ended without a report: there was no Blender, or no disk, to go on with. What was committed stands."""
+    """A run ended without a report, because Blender or the disk failed. Its commits remain."""
 
     request_id: str
     dialect: str
@@ -72,7 +73,7 @@ class RunBrokenOff(Event):
 
 @dataclass(frozen=True, slots=True)
 class CallEnded(Event):
-    """One tool call outside of any plan. `recorded`: it is in the audit, so `Committed` has told of it before."""
+    """A tool call outside of any plan ended. `recorded` is True if the audit has it, so that `Committed` came first."""
 
     ids: CallIds
     outcome: Outcome
@@ -81,7 +82,7 @@ class CallEnded(Event):
 
 @dataclass(frozen=True, slots=True)
 class Committed(Event):
-    """One transaction is durable: its audit records, and the number of the commit that each belongs to, where there is one."""
+    """A transaction is durable: its audit records, and the commit number of each, or None."""
 
     records: Sequence[Mapping[str, Any]]
     commits: Sequence[int | None]
@@ -89,7 +90,10 @@ class Committed(Event):
 
 @dataclass(frozen=True, slots=True)
 class RolledBack(Event):
-    """A plan was taken back as a whole: HEAD is at `base` again. The records are of what failed and of what was undone."""
+    """Blendwright undid a whole plan, so HEAD is at `base` again.
+
+    The records describe the failure and the undone operations.
+    """
 
     base: int | None
     records: Sequence[Mapping[str, Any]]
@@ -105,7 +109,7 @@ class CheckpointSaved(Event):
 
 @dataclass(frozen=True, slots=True)
 class HeadMoved(Event):
-    """By checkout, undo or redo."""
+    """HEAD moved by checkout, undo or redo."""
 
     kind: str
     origin: int | None
@@ -126,7 +130,7 @@ class QuarantineEnded(Event):
 
 @dataclass(frozen=True, slots=True)
 class SceneBuilt(Event):
-    """A worker holds the scene. `again`: another one of this session had held it before."""
+    """A worker has built the scene. `again` is True if another worker of this session had built it before."""
 
     pid: int
     scene_hash: str
@@ -137,7 +141,7 @@ class SceneBuilt(Event):
 
 @dataclass(frozen=True, slots=True)
 class WorkerTrouble(Event):
-    """A call went wrong inside a worker; `log` are the last lines that the worker wrote. `lost`: the worker is gone."""
+    """A call failed inside a worker; `log` holds its last log lines. `lost` is True if the worker has ended."""
 
     ids: CallIds
     pid: int | None
@@ -148,14 +152,14 @@ class WorkerTrouble(Event):
 
 @dataclass(frozen=True, slots=True)
 class Remark(Event):
-    """Something that whoever set this up should know."""
+    """A message for the person who set up the workspace."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Defect(Event):
-    """Something was raised that nobody expected."""
+    """An unexpected exception."""
 
     error: BaseException
 
@@ -164,4 +168,4 @@ Observer = Callable[[Event], None]
 
 
 def silent(event: Event) -> None:
-    """The observer of those whom nobody watches."""
+    """Ignore the event."""

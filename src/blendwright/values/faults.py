@@ -1,4 +1,4 @@
-"""The one taxonomy of what can go wrong, and its rendering in each contract's own codes."""
+"""The taxonomy of faults, and the code of each fault in each contract."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """How a fault is named by the execution model and by the core model, and what a planner may do about it."""
+    """The codes of a fault in the execution model and in the core model, and the repair that a planner may try."""
 
     tool_result: str
     core: str
@@ -64,7 +64,7 @@ RENDERINGS: dict[Fault, Rendering] = {
     Fault.INTERNAL_ERROR: Rendering("internal_error", "internal_error", False, None),
 }
 
-# Refused before anything ran: the command line answers these with exit code 2.
+# Faults that refuse a call before anything runs. The command line exits with 2 for them.
 REFUSALS = frozenset(
     {
         Fault.SCHEMA_INVALID,

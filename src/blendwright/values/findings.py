@@ -1,4 +1,4 @@
-"""A finding: one thing that is wrong, where, and how to cure it."""
+"""Findings: a problem, its location and its fix."""
 
 from __future__ import annotations
 
@@ -8,24 +8,30 @@ from typing import Any
 
 from blendwright.values.faults import Fault
 
-# A refusal lists everything, but a hostile document must not become an endless one.
+# Findings of one refusal, so that a hostile document cannot make it endless.
 MOST_FINDINGS = 100
-# How much of an id or a name of the caller's is worth repeating: some contracts set no length.
-SHOWN = 100
-# How much of all messages together is worth saying in one sentence; the findings have the rest.
-MOST_SAID = 20
-LONGEST_SENTENCE = 4000
-# Longer words are no names, and comparing them costs the square of their length.
+# Characters of a caller's id or name in a message; some contracts set no length.
+MAX_SHOWN_CHARACTERS = 100
+# Messages, and characters of them, in the sentence that summarises several findings.
+MAX_JOINED_MESSAGES = 20
+MAX_SENTENCE_CHARACTERS = 4000
+# Characters of a name that Blendwright compares with others. The cost grows with the square of the length.
 LONGEST_COMPARED = 100
+
+
+# Fields of a finding that its JSON form leaves out if they are None.
+OPTIONAL_FIELDS = ("rule", "expected", "actual", "place")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`pointer` is a JSON pointer into the document that was checked (for a call: its arguments).
+    """A problem, its location and its fix.
 
-    `rule` names what was not met more finely than the fault does, where a contract or policy refuses (see
-    policy/refusals.py) or a gate of a node tree is not passed. Where one value was to equal another, `expected` is what it should
-    be and `actual` what it is. `place` is where in a program it stands, as `file:line:column`.
+    `pointer` is a JSON pointer into the checked document (for a call: its arguments).
+
+    `rule` names the broken rule more precisely than the fault: a rule of a contract or policy (see policy/refusals.py),
+    or a gate of a node tree. `expected` and `actual` hold two values that should be equal. `place` is the location in a
+    program as `file:line:column`.
     """
 
     fault: Fault
@@ -38,7 +44,7 @@ class Finding:
     place: str | None = None
 
     def under(self, base: str) -> Finding:
-        """The same finding, seen from a document that holds this one at `base`."""
+        """Return the finding with its pointer in a document that contains this one at `base`."""
         return Finding(
             self.fault, self.message, base + self.pointer, self.cure, self.rule, self.expected, self.actual, self.place
         )
@@ -50,46 +56,48 @@ class Finding:
             "message": self.message,
             "cure": self.cure,
         }
-        more = {"rule": self.rule, "expected": self.expected, "actual": self.actual, "place": self.place}
-        return document | {name: value for name, value in more.items() if value is not None}
+        for name in OPTIONAL_FIELDS:
+            value = getattr(self, name)
+            if value is not None:
+                document[name] = value
+        return document
 
     @property
     def where(self) -> str:
-        """Its place in the program, else in the document; nothing where it is about the whole."""
+        """The location in the program, or else in the document; empty for the whole document."""
         return self.place or self.pointer
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Finding:
-        more = (data.get(name) for name in ("rule", "expected", "actual", "place"))
-        return cls(Fault(data["code"]), data["message"], data["pointer"], data["cure"], *more)
+        return cls(Fault(data["code"]), data["message"], data["pointer"], data["cure"], *map(data.get, OPTIONAL_FIELDS))
 
 
 def pointer_of(parts: Iterable[str | int]) -> str:
-    """The RFC 6901 pointer of a path."""
+    """Return the RFC 6901 pointer of a path."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
 def cut(text: str) -> str:
-    """A caller's id or name, as a message repeats it."""
-    if len(text) <= SHOWN:
+    """Return a caller's id or name, shortened for a message."""
+    if len(text) <= MAX_SHOWN_CHARACTERS:
         return text
-    return text[: SHOWN - 1] + "…"
+    return text[: MAX_SHOWN_CHARACTERS - 1] + "…"
 
 
 def sentence(findings: Iterable[Finding]) -> str:
-    """What findings say, each message once, as one line of bounded length."""
+    """Return the distinct messages of the findings as one line of limited length."""
     messages = list(dict.fromkeys(finding.message for finding in findings))
-    joined = "; ".join(messages[:MOST_SAID])
-    if len(joined) > LONGEST_SENTENCE:
-        joined = joined[: LONGEST_SENTENCE - 1] + "…"
-    more = len(messages) - MOST_SAID
-    if more > 0:
-        return f"{joined}; and {more} more"
+    joined = "; ".join(messages[:MAX_JOINED_MESSAGES])
+    if len(joined) > MAX_SENTENCE_CHARACTERS:
+        joined = joined[: MAX_SENTENCE_CHARACTERS - 1] + "…"
+    omitted = len(messages) - MAX_JOINED_MESSAGES
+    if omitted > 0:
+        return f"{joined}; and {omitted} more"
     return joined
 
 
 def did_you_mean(name_given: str, candidates: Iterable[str], *, otherwise: str) -> str:
-    """A cure that names the nearest known words, or `otherwise` when none is near."""
+    """Return a fix that names the most similar candidates, or `otherwise` if none is similar."""
     if len(name_given) > LONGEST_COMPARED:
         return otherwise
     by_fold = {name.casefold(): name for name in candidates if len(name) <= LONGEST_COMPARED}

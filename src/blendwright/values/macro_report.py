@@ -1,4 +1,6 @@
-"""The steps of a macro seen as the one operation that the caller asked for: every contract's results know only the caller's ids."""
+"""Reports about macros: joins the steps of a macro into one operation, because the caller knows only the ids in its
+plan.
+"""
 
 from __future__ import annotations
 
@@ -6,46 +8,70 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from blendwright.values.findings import Finding
     from blendwright.values.report import OperationReport, OperationStatus
 
 
 def reports_by_caller(reports: Iterable[OperationReport]) -> tuple[OperationReport, ...]:
-    """One report for each operation of the caller, in the order of their first steps."""
-    joined: dict[str, list[OperationReport]] = {}
+    """Return one report for each operation of the caller, in the order of their first steps."""
+    steps_by_id: dict[str, list[OperationReport]] = {}
     for report in reports:
-        if report.origin is None:
-            id = report.operation_id
-        else:
+        id = report.operation_id
+        if report.origin is not None:
             id = report.origin.operation_id
-        joined.setdefault(id, []).append(report)
-    return tuple(steps[0] if steps[0].origin is None else _one(steps) for steps in joined.values())
+        steps_by_id.setdefault(id, []).append(report)
+
+    joined: list[OperationReport] = []
+    for steps in steps_by_id.values():
+        if steps[0].origin is None:
+            joined.append(steps[0])
+        else:
+            joined.append(_joined(steps))
+    return tuple(joined)
 
 
-def _one(steps: Sequence[OperationReport]) -> OperationReport:
-    from blendwright.values.report import OperationReport  # the steps are such reports: it is loaded by now
+def _joined(steps: Sequence[OperationReport]) -> OperationReport:
+    from blendwright.values.report import OperationReport  # the steps are such reports, so it is loaded already
 
     origin = steps[0].origin
     assert origin is not None
     status = _status(steps)
-    done = status in ("succeeded", "skipped_idempotent")
-    mutations = [step.blender_mutation_id for step in steps if step.blender_mutation_id is not None]
+    fault = hash_before = hash_after = call_id = mutation_id = commit = None
+    findings: list[Finding] = []
+    for step in steps:
+        findings += step.findings
+        fault = fault or step.fault
+        hash_before = hash_before or step.scene_hash_before
+        hash_after = step.scene_hash_after or hash_after
+        call_id = step.mcp_call_id or call_id
+        if step.blender_mutation_id is not None:
+            mutation_id = step.blender_mutation_id
+        if step.commit is not None:
+            commit = max(step.commit, commit or step.commit)
+
+    result = receipt = None
+    if status in ("succeeded", "skipped_idempotent"):
+        result = _result(steps)
+        receipt = {"steps": list(map(_receipt, steps))}
+    else:
+        mutation_id = None
     return OperationReport(
         origin.operation_id,
         origin.macro,
         status,
         origin.position,
         safety_level=origin.safety_level,
-        fault=next((step.fault for step in steps if step.fault is not None), None),
+        fault=fault,
         message=_message(steps, status),
-        findings=tuple(finding for step in steps for finding in step.findings),
+        findings=tuple(findings),
         blocked=status == "skipped" and steps[0].blocked,
-        result=_result(steps) if done else None,
-        scene_hash_before=next((step.scene_hash_before for step in steps if step.scene_hash_before), None),
-        scene_hash_after=next((step.scene_hash_after for step in reversed(steps) if step.scene_hash_after), None),
-        mcp_call_id=next((step.mcp_call_id for step in reversed(steps) if step.mcp_call_id), None),
-        blender_mutation_id=mutations[-1] if mutations and done else None,
-        commit=max((step.commit for step in steps if step.commit is not None), default=None),
-        receipt={"steps": [_receipt(step) for step in steps]} if done else None,
+        result=result,
+        scene_hash_before=hash_before,
+        scene_hash_after=hash_after,
+        mcp_call_id=call_id,
+        blender_mutation_id=mutation_id,
+        commit=commit,
+        receipt=receipt,
         timings=_timings(steps),
     )
 
@@ -60,48 +86,54 @@ def _status(steps: Sequence[OperationReport]) -> OperationStatus:
 
 
 def _message(steps: Sequence[OperationReport], status: OperationStatus) -> str:
-    """What went wrong, and what of the macro stands nevertheless: partial effects are never left unsaid."""
-    message = next((step.message for step in steps if step.fault is not None), None)
-    if message is None:
-        message = next((step.message for step in steps if step.status == status), "")
+    """Return the problem, and the changes of the macro that remain despite it."""
+    message = _first_message(steps, status)
     if status in ("succeeded", "skipped_idempotent"):
         return message
-    kept_ones = kept_steps(steps)
-    reverted = [step for step in steps if step.status == "rolled_back"]
-    if kept_ones:
-        titles = ", ".join(f"{step.origin.step} ({step.origin.title})" for step in kept_ones if step.origin is not None)
-        return f"{message}; what these steps did stays: {titles}"
-    if reverted and status == "failed":
-        return f"{message}; what the steps before it did was taken back"
+    titles: list[str] = []
+    for step in kept_steps(steps):
+        if step.origin is not None:
+            titles.append(f"{step.origin.step} ({step.origin.title})")
+    if titles:
+        return f"{message}; the changes of these steps remain: {', '.join(titles)}"
+    if status == "failed" and any(step.status == "rolled_back" for step in steps):
+        return f"{message}; the changes of the steps before it were undone"
     return message
 
 
+def _first_message(steps: Sequence[OperationReport], status: OperationStatus) -> str:
+    for step in steps:
+        if step.fault is not None:
+            return step.message
+    for step in steps:
+        if step.status == status:
+            return step.message
+    return ""
+
+
 def kept_steps(steps: Iterable[OperationReport]) -> list[OperationReport]:
-    """The steps whose changes stand."""
+    """Return the steps whose changes remain in the scene."""
     return [step for step in steps if step.done and step.blender_mutation_id is not None]
 
 
 def _result(steps: Sequence[OperationReport]) -> dict[str, Any]:
     origin = steps[0].origin
     assert origin is not None
-    listed = [
-        {
-            "step": step.origin.step,
-            "title": step.origin.title,
-            "tool": step.tool,
-            "result": None if step.result is None else dict(step.result),
-        }
-        for step in steps
-        if step.origin is not None
-    ]
-    return {"macro": origin.macro, "version": origin.version, "steps": listed}
+    results: list[dict[str, Any]] = []
+    for step in steps:
+        if step.origin is None:
+            continue
+        result = None
+        if step.result is not None:
+            result = dict(step.result)
+        results.append({"step": step.origin.step, "title": step.origin.title, "tool": step.tool, "result": result})
+    return {"macro": origin.macro, "version": origin.version, "steps": results}
 
 
 def _receipt(step: OperationReport) -> dict[str, Any]:
     assert step.origin is not None
-    if step.receipt is None:
-        seed = None
-    else:
+    seed = None
+    if step.receipt is not None:
         seed = step.receipt.get("seed")
     return {
         "step": step.origin.step,

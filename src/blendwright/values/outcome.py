@@ -1,4 +1,4 @@
-"""The outcome of one tool call: what happened, proven by hashes. Contracts render it; nobody re-interprets it."""
+"""The outcome of one tool call, with scene hashes as proof. Contracts render it without changing its meaning."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding
 
 DeterminismClass = Literal["deterministic", "seeded", "nondeterministic"]
-# The phases of a tool call, in order; their index is the number the execution model gives them.
+# The phases of a tool call, in order. Their index is their number in the execution model.
 PHASES = ("parse", "validate_input", "gate", "plan", "execute", "verify", "return")
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseTrace:
-    """One phase as it was run; `ms` is None for a phase that was not reached."""
+    """A phase of a call; `ms` is its duration in milliseconds, or None if the call did not reach it."""
 
     name: str
     ms: float | None
@@ -27,7 +27,10 @@ class PhaseTrace:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`fault` is None exactly when the call succeeded. Hashes are None when no Blender was asked, ids where there was no such tool."""
+    """The outcome of a call; `fault` is None exactly if it succeeded.
+
+    Hashes are None if no Blender ran, ids if no tool was found.
+    """
 
     tool: str
     version: int
@@ -40,14 +43,14 @@ class Outcome:
     determinism_class: str | None = None
     seed: int | None = None
     seeds: Mapping[str, int] | None = None
-    """By operation, where this is the outcome of a plan; None for a single call."""
+    """The seeds by operation for the outcome of a plan; None for a single call."""
     tolerance: float | None = None
     fingerprint_before: str | None = None
     fingerprint_after: str | None = None
     reverted_by: str | None = None
     partial: Mapping[str, Any] | None = None
     recoverable: bool | None = None
-    """Whether a plan can be repaired; None for a single call, where its fault says it."""
+    """True if a repair can fix a plan; None for a single call, where the fault decides."""
     artifacts: tuple[str, ...] = ()
     snapshot: Mapping[str, Any] | None = None
     trace: tuple[PhaseTrace, ...] = field(default=())
@@ -55,7 +58,7 @@ class Outcome:
     mcp_call_id: str | None = None
     blender_mutation_id: str | None = None
     notes: tuple[str, ...] = ()
-    """What the caller should know although nothing is wrong, in sentences."""
+    """Notes for the caller, in sentences; they are not problems."""
 
     @property
     def ok(self) -> bool:
@@ -63,8 +66,10 @@ class Outcome:
 
     @property
     def cancelled(self) -> bool:
-        """Whether it was called off, whatever else went wrong then."""
-        return self.fault is not None and Fault.CANCELLED in {self.fault, *(finding.fault for finding in self.findings)}
+        """True if someone cancelled the call, even if it also failed for another reason."""
+        if self.fault is None:
+            return False
+        return self.fault is Fault.CANCELLED or any(finding.fault is Fault.CANCELLED for finding in self.findings)
 
     def with_(self, **changes: Any) -> Outcome:
         return replace(self, **changes)

@@ -1,4 +1,4 @@
-"""A plan as every layer below the dialects knows it: operations, what they wait for, and the policies that differ by dialect."""
+"""A plan in the form that all layers below the dialects use: operations, dependencies, and the policies of its dialect."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Field = Literal["id", "tool", "args", "depends_on", "safety_level", "other"]
 
 SOUND: frozenset[Field] = frozenset()
 
-# In the message of a finding in a program, before the place that called the function it was met in.
+# Text in a message about a program, between the problem and the location of the caller.
 CALLED_FROM = ", called from "
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the fields of an operation stand in its document, as pointers relative to the operation."""
+    """The locations of an operation's fields in its document, as JSON pointers relative to the operation."""
 
     id: str = "/operation_id"
     tool: str = "/tool_name"
@@ -37,10 +37,10 @@ PLACES = Places()
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an operation comes from that no document has: step number `step` of `steps` of a macro that the caller named.
+    """The origin of an operation that no document contains: step `step` of `steps` of a macro that the caller called.
 
-    `position` and `safety_level` are those of the caller's operation. `sources` leads from places in the step's arguments to
-    places in the caller's. Operations of one `group` are kept or taken back together.
+    `position` and `safety_level` belong to the caller's operation. `sources` maps pointers in the step's arguments to
+    pointers in the caller's arguments. Blendwright keeps or undoes operations of one `group` together.
     """
 
     operation_id: str
@@ -60,28 +60,32 @@ class Origin:
 
 
 def as_given(pointer: str, former_names: Mapping[str, str]) -> str:
-    """A place in the arguments by the name that the document has for it."""
-    name, slash, rest = pointer.removeprefix("/").partition("/")
+    """Return a pointer into the arguments with the former name that the document uses."""
+    name, slash, inner = pointer.removeprefix("/").partition("/")
     if name in former_names:
-        return f"/{former_names[name]}{slash}{rest}"
+        return f"/{former_names[name]}{slash}{inner}"
     return pointer
 
 
 def caller_pointer(pointer: str, sources: Mapping[str, str]) -> str | None:
-    """Where in the caller's arguments a place in the arguments of a step comes from; None where it is the macro's own."""
-    head, rest = pointer, ""
+    """Return the pointer in the caller's arguments that a pointer in a step's arguments comes from; None if it comes
+    from the macro.
+    """
+    head, tail = pointer, ""
     while True:
         if head in sources:
-            return sources[head] + rest
+            return sources[head] + tail
         if not head:
             return None
         head, _, last = head.rpartition("/")
-        rest = f"/{last}{rest}"
+        tail = f"/{last}{tail}"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where in a program an operation was made: the call, its named arguments, and the lines that led to it, innermost first."""
+    """The location in a program that created an operation: the call, its named arguments, and its callers, innermost
+    first.
+    """
 
     file: str
     line: int
@@ -90,13 +94,16 @@ class Site:
     callers: tuple[tuple[str, int], ...] = ()
 
     def place(self, pointer: str) -> str:
-        """As `file:line:column`. `pointer` leads into the arguments; without one it is that of the call."""
-        line, column = self.arguments.get(pointer.split("/")[1] if pointer else "", (self.line, self.column))
+        """Return the location of an argument as `file:line:column`. An empty pointer means the call itself."""
+        name = ""
+        if pointer:
+            name = pointer.split("/")[1]
+        line, column = self.arguments.get(name, (self.line, self.column))
         return f"{self.file}:{line}:{column}"
 
     @property
     def called_from(self) -> str:
-        """For a message: nothing where the call stands by itself."""
+        """The suffix of a message that names the outermost caller; empty without callers."""
         if self.callers:
             return f"{CALLED_FROM}{self.callers[-1][0]}:{self.callers[-1][1]}"
         return ""
@@ -104,7 +111,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class ProgramSource:
-    """The program that a plan comes from, for the journal. `hash` is that of text, parameters and libraries."""
+    """The program behind a plan, for the journal. `hash` covers text, parameters and libraries."""
 
     text: str
     params: Mapping[str, Any]
@@ -115,13 +122,15 @@ class ProgramSource:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One tool call of a plan. `pointer` is its place in the document, for findings; `safety_level` is what the plan declares.
+    """A tool call of a plan.
 
-    `unsound` names the fields that do not fit the dialect's schema and hold something neutral here instead. An operation
-    whose id is unsound goes by its pointer, which no proper id can equal. `origin` is there for steps of macros only; their
-    pointer and places are those of the caller's operation. `model` is the arguments as their tool's model, once the plan is valid.
-    `former_names` are the arguments that its document has under a former name, with that name.
-    `site` is there for operations that a program made.
+    `pointer` is its location in the document, for findings; `safety_level` is the level that the plan declares.
+
+    `unsound` names the fields that break the dialect's schema; they hold neutral values here. An operation whose id is
+    unsound uses its pointer as id, which no valid id can equal. `origin` exists only for steps of macros; their pointer
+    and places belong to the caller's operation. `model` holds the arguments as the tool's model, once the plan is
+    valid. `former_names` maps arguments to the former names that the document uses. `site` exists for operations that a
+    program created.
     """
 
     id: str
@@ -140,27 +149,27 @@ class Operation:
 
     @property
     def caller_id(self) -> str:
-        """The id of the caller's operation: its own, or that of the operation whose macro it is a step of."""
+        """The id of the caller's operation: the operation's id, or the id of the operation that called its macro."""
         if self.origin is None:
             return self.id
         return self.origin.operation_id
 
     def in_arguments(self, finding: Finding) -> Finding:
-        """A finding about its arguments, with its place in the plan's document. Of a step of a macro it says which step."""
+        """Return a finding about the arguments with its location in the plan's document, and the step for a macro."""
         base = self.pointer + self.places.args
         if self.former_names:
             finding = replace(finding, pointer=as_given(finding.pointer, self.former_names))
         if self.origin is None:
             return self.in_program(finding.under(base))
+
+        pointer = self.pointer
         inner = caller_pointer(finding.pointer, self.origin.sources)
-        if inner is None:
-            pointer = self.pointer
-        else:
+        if inner is not None:
             pointer = base + inner
         return self.in_program(replace(finding, message=f"{self.origin.label}: {finding.message}", pointer=pointer))
 
     def as_a_whole(self, finding: Finding) -> Finding:
-        """A finding about the operation, with its place in the plan's document."""
+        """Return a finding about the whole operation with its location in the plan's document."""
         if self.origin is None:
             return self.in_program(finding.under(self.pointer))
         return self.in_program(
@@ -168,20 +177,22 @@ class Operation:
         )
 
     def in_program(self, finding: Finding) -> Finding:
-        """A finding with its place in the plan's document, and where a program made the operation, in that program too."""
+        """Return a finding with its location in the program that created the operation, if a program did."""
         if self.site is None or finding.place is not None:
             return finding
         inner = finding.pointer.removeprefix(self.pointer + self.places.args)
-        place = self.site.place(inner if inner != finding.pointer else "")
+        if inner == finding.pointer:
+            inner = ""
+        place = self.site.place(inner)
         return replace(finding, message=finding.message + self.site.called_from, place=place)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a dialect parses its text into. The executor never knows which dialect it was: what differs is data here.
+    """A plan that a dialect has parsed. The executor does not know the dialect: its differences are data in this class.
 
-    `findings` is what the dialect found wrong with the document; a plan that has some never becomes a valid one, but its
-    operations are still there as far as they can be read, so that everything else that is wrong is found too.
+    `findings` are the dialect's findings about the document. A plan with findings never becomes valid. It still
+    contains its readable operations, so that validation finds all other problems too.
     """
 
     dialect: str
@@ -193,21 +204,21 @@ class Plan:
     on_unknown_tool: OnUnknownTool = "refuse"
     findings: tuple[Finding, ...] = ()
     written: tuple[Operation, ...] | None = None
-    """The operations as the document has them, where macros among them were expanded."""
+    """The operations of the document, if Blendwright has expanded macros among them."""
     on_nondeterministic: OnNondeterministic = "prove"
-    """Whether code, of which nobody knows, must do the same twice. What it and others leave is pinned by a checkpoint."""
+    """The treatment of unknown code: "prove" runs it twice and compares the results. A checkpoint stores the resulting scene."""
     remarks: Mapping[str, Any] | None = None
-    """What the document says beside its operations: carried into the report for the dialect's result, read by nobody else."""
+    """Data of the document in addition to its operations. Only the dialect reads it again, from the report."""
 
     notes: tuple[str, ...] = ()
-    """What its author should know although nothing is wrong, in sentences; known once it is valid."""
+    """Notes for the author, in sentences; they are not problems. Validation adds them."""
     program: ProgramSource | None = None
 
     single_call: bool = False
-    """A call that belongs to no plan: its request id is new, so that nothing in the journal answers it, now or later."""
+    """True for a single call outside of plans. Its request id is new, so no journal entry can answer it."""
 
     def as_written(self) -> Plan:
-        """The plan as its author knows it."""
+        """Return the plan with the operations of its document, before the expansion of macros."""
         if self.written is None:
             return self
         return replace(self, operations=self.written, written=None)
@@ -215,15 +226,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The operations of a valid plan in the order in which they run.
+    """The operations of a valid plan in the order of their execution.
 
-    `hash` is equal for equal operations, registries and baselines, whatever the order in the document where ids break ties.
+    `hash` is equal for equal operations, registries and baselines. If ids break ties, it does not depend on the
+    document's order.
     """
 
     plan: Plan
     order: tuple[Operation, ...]
     hash: str
     unrunnable: Mapping[str, Finding] = field(default_factory=dict[str, Finding])
-    """Operations that cannot but fail, by id, where the plan's policy is to let them."""
+    """The operations that will fail, by id, if the plan's policy allows that."""
     implied_by: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    """By id, the operations that one waits for without saying so, and why."""
+    """The unstated dependencies of each operation by id, each with its reason."""

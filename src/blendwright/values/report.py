@@ -1,5 +1,8 @@
-"""What became of a plan: the one report that every dialect renders into its own result contract, and what its receipts promise
-together: the weakest determinism class, the seeds, and everything that was made or changed."""
+"""The report of a plan: every dialect renders it into the form of its result contract.
+
+A summary of the receipts covers all operations together: the weakest determinism class, the seeds, and everything
+created or changed.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,14 @@ OperationStatus = Literal["succeeded", "failed", "rolled_back", "skipped_idempot
 RunStatus = Literal["succeeded", "partial", "failed", "rolled_back", "refused"]
 Action = Literal["retry", "replace_args", "drop", "insert_precondition"]
 
-# From the strongest promise to the weakest.
+# Determinism classes from the strongest promise to the weakest.
 CLASSES: tuple[str, ...] = get_args(DeterminismClass)
 DONE: frozenset[OperationStatus] = frozenset({"succeeded", "skipped_idempotent"})
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One entry of a repair plan."""
+    """An entry of a repair plan: an operation and the action that fixes it."""
 
     operation_id: str
     action: Action
@@ -34,10 +37,11 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class StepDetails:
-    """What is known of an operation that had the worker for itself, beyond its receipt. Times are None for phases not reached.
+    """Details of an operation that had the worker exclusively, in addition to its receipt.
 
-    `changes` are the worker's: kind, names and what became of it. They stand unless `reverted_by` says how they were taken back.
-    `determinism` is what may be said of its result. `printed` is there for code that did not live to answer.
+    Times are None for phases that the operation did not reach. `changes` come from the worker: kind, names, and the
+    change. They remain in the scene, unless `reverted_by` names how they were undone. `determinism` describes the
+    result. `printed` holds the output of code that ended before it could answer.
     """
 
     changes: Sequence[Sequence[str]] = ()
@@ -52,30 +56,33 @@ class StepDetails:
     printed: str | None = None
 
     def partial_work(self) -> dict[str, Any] | None:
-        """What became of the work of an operation that failed; None where there was none."""
+        """Return what remains of a failed operation's work and what was undone; None if it changed nothing."""
         if self.answered:
-            changes = [list(change) for change in self.changes]
             if self.reverted_by is None:
                 return None
-            return {"kept": [], "taken_back": changes}
+            return {"kept": [], "taken_back": [list(change) for change in self.changes]}
+
+        scene = "the code worked on a copy, which was discarded"
         if self.reverted_by:
             scene = "rebuilt from the journal"
-        else:
-            scene = "the code worked on a copy, which was thrown away"
-        work: dict[str, Any] = {"kept": [], "scene": f"as before the call; {scene}"}
-        if self.printed is None:
-            printed = {}
-        else:
-            printed = {"printed": self.printed}
-        return work | {"deadline_seconds": self.deadline_seconds} | printed
+        work: dict[str, Any] = {
+            "kept": [],
+            "scene": f"as before the call; {scene}",
+            "deadline_seconds": self.deadline_seconds,
+        }
+        if self.printed is not None:
+            work["printed"] = self.printed
+        return work
 
 
 @dataclass(frozen=True, slots=True)
 class OperationReport:
-    """One operation. `fault` is None where nothing went wrong with it; `message` says why it is not `succeeded`.
+    """The report of one operation.
 
-    `blocked`: kept from running by a dependency that is missing, in a cycle, or failed, directly or through others.
-    `origin`: the macro, and the caller's operation, that this is a step of.
+    `fault` is None if it has no problem; `message` explains any status other than `succeeded`.
+
+    `blocked` is True if a dependency prevented it: a missing, cyclic or failed one, directly or through others.
+    `origin` names the macro and the caller's operation that this step belongs to.
     """
 
     operation_id: str
@@ -105,33 +112,44 @@ class OperationReport:
 
     @property
     def partial_work(self) -> dict[str, Any] | None:
-        """Of an operation that failed after it had begun."""
+        """The remaining and undone work of an operation that failed after it had begun, or None."""
         if self.fault is None or self.details is None:
             return None
         return self.details.partial_work()
 
     def to_json(self) -> dict[str, Any]:
+        fault = macro = partial_work = None
+        if self.fault is not None:
+            fault, partial_work = self.fault.value, self.partial_work
+        if self.origin is not None:
+            macro = _step_of(self.origin)
         return {
             "operation_id": self.operation_id,
             "tool": self.tool,
             "status": self.status,
             "safety_level": self.safety_level,
-            "fault": None if self.fault is None else self.fault.value,
+            "fault": fault,
             "message": self.message,
             "findings": [finding.to_json() for finding in self.findings],
             "blocked": self.blocked,
-            "result": None if self.result is None else dict(self.result),
+            "result": _copy(self.result),
             "scene_hash_before": self.scene_hash_before,
             "scene_hash_after": self.scene_hash_after,
             "mcp_call_id": self.mcp_call_id,
             "blender_mutation_id": self.blender_mutation_id,
             "operation_key": self.operation_key,
             "commit": self.commit,
-            "receipt": None if self.receipt is None else dict(self.receipt),
+            "receipt": _copy(self.receipt),
             "timings": dict(self.timings),
-            "macro": None if self.origin is None else _step_of(self.origin),
-            "partial_work": None if self.fault is None else self.partial_work,
+            "macro": macro,
+            "partial_work": partial_work,
         }
+
+
+def _copy(mapping: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if mapping is None:
+        return None
+    return dict(mapping)
 
 
 def _step_of(origin: Origin) -> dict[str, Any]:
@@ -147,11 +165,13 @@ def _step_of(origin: Origin) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """One run of a plan, or its refusal. `operations` are in schedule order; `findings` belong to none of them.
+    """The report of a run of a plan, or of its refusal.
 
-    Times are seconds since the epoch. `contract` is the fingerprint of what the run was held to, where it came that far.
-    `scene_hash_before` and `scene_hash_after` are those of the scene around the run, None where no scene was looked at.
-    `checkpoint` describes the latest consistent one, where the caller needs to know. `remarks` are the plan's own.
+    `operations` are in schedule order; `findings` belong to none of them.
+
+    Times are seconds since the epoch. `contract` is the fingerprint of the run's contract, if it got that far.
+    `scene_hash_before` and `scene_hash_after` describe the scene around the run, or are None if no scene was read.
+    `checkpoint` describes the latest consistent checkpoint, if the caller needs it. `remarks` come from the plan.
     """
 
     dialect: str
@@ -171,13 +191,14 @@ class RunReport:
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     remarks: Mapping[str, Any] | None = None
     implied_by: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    """By operation, those that it waited for without its plan saying so, and why."""
+    """The unstated dependencies of each operation by id, each with its reason."""
     notes: tuple[str, ...] = ()
-    """What the author of the plan should know although nothing is wrong, in sentences."""
+    """Notes for the author of the plan, in sentences; they are not problems."""
 
     def __post_init__(self) -> None:
-        if self.status == "succeeded" and (self.findings or not all(report.done for report in self.operations)):
-            raise ValueError("a run with an operation that was not done is no success")
+        undone = any(not report.done for report in self.operations)
+        if self.status == "succeeded" and (self.findings or undone):
+            raise ValueError("a run with findings or undone operations has not succeeded")
 
     @property
     def ok(self) -> bool:
@@ -185,16 +206,16 @@ class RunReport:
 
     @property
     def recoverable(self) -> bool:
-        """Whether a change of operations makes the plan executable: then `repair` says which."""
+        """True if changing operations can make the plan executable; `repair` then lists the changes."""
         return bool(self.repair)
 
     @property
     def cancelled(self) -> bool:
-        """Whether it was called off before all was done."""
+        """True if someone cancelled the run before all operations were done."""
         return any(report.fault is Fault.CANCELLED for report in self.operations)
 
     def all_findings(self) -> Iterator[Finding]:
-        """What is wrong with the plan as a whole, then with its operations in schedule order."""
+        """Yield the findings about the plan as a whole, then the findings about its operations in schedule order."""
         yield from self.findings
         for report in self.operations:
             yield from report.findings
@@ -203,7 +224,7 @@ class RunReport:
         return {**self.outline(), "operations": [report.to_json() for report in self.operations]}
 
     def outline(self) -> dict[str, Any]:
-        """The same with the operations as they are, for a writer that renders them one by one."""
+        """Return the JSON form with the operations as objects, for a writer that renders them one by one."""
         return {
             "dialect": self.dialect,
             "request_id": self.request_id,
@@ -216,23 +237,26 @@ class RunReport:
             "contract": self.contract,
             "scene_hash_before": self.scene_hash_before,
             "scene_hash_after": self.scene_hash_after,
-            "checkpoint": None if self.checkpoint is None else dict(self.checkpoint),
+            "checkpoint": _copy(self.checkpoint),
             "started": self.started,
             "finished": self.finished,
             "timings": dict(self.timings),
-            "implied_by": {id: dict(others) for id, others in self.implied_by.items()},
+            "implied_by": {id: dict(reasons) for id, reasons in self.implied_by.items()},
             "notes": list(self.notes),
         }
 
 
-# Sentences that are told of one plan: a loop may say each of them of many things.
-MOST_NOTES = 12
+# Notes about one plan. A loop may give the same note for many items.
+MAX_NOTES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiptSummary:
-    """`determinism_class` is None when there is no receipt. `seeds` are by operation; `tolerance` is the largest. `notes` are what results
-    say of themselves that may surprise, each sentence once: that a picture is black."""
+    """A summary of receipts. `determinism_class` is None without receipts.
+
+    `seeds` are by operation id; `tolerance` is the largest. `notes` are the distinct notes of the results about
+    surprising outcomes, such as a black picture.
+    """
 
     determinism_class: str | None
     seeds: Mapping[str, int]
@@ -242,7 +266,7 @@ class ReceiptSummary:
 
     @property
     def seed(self) -> int | None:
-        """The seed, where all operations that have one share it."""
+        """The common seed of all operations that have one, or else None."""
         distinct = set(self.seeds.values())
         if len(distinct) == 1:
             return distinct.pop()
@@ -250,25 +274,42 @@ class ReceiptSummary:
 
 
 def summarise_receipts(operations: Iterable[OperationReport]) -> ReceiptSummary:
-    """Of the operations that are done; what failed or was rolled back has no receipt."""
-    receipts = [report.receipt for report in operations if report.done and report.receipt is not None]
-    ranks = [CLASSES.index(receipt["determinism_class"]) for receipt in receipts]
-    tolerances = [receipt["tolerance"] for receipt in receipts if receipt.get("tolerance") is not None]
-    results = [receipt["result"] for receipt in receipts if receipt.get("result")]
-    notes = list(dict.fromkeys([note for result in results for note in result.get("notes", ())]))
-    if (left := len(notes) - MOST_NOTES) > 0:
-        notes[MOST_NOTES:] = [f"… and {left} more notes in the results."]
+    """Summarise the receipts of the operations that are done; failed and undone operations have none."""
+    receipts: list[Mapping[str, Any]] = []
+    ranks: list[int] = []
+    seeds: dict[str, int] = {}
+    tolerances: list[float] = []
+    notes: dict[str, None] = {}
+    for report in operations:
+        receipt = report.receipt
+        if not report.done or receipt is None:
+            continue
+        receipts.append(receipt)
+        ranks.append(CLASSES.index(receipt["determinism_class"]))
+        if receipt.get("seed") is not None:
+            seeds[receipt["operation_id"]] = receipt["seed"]
+        if receipt.get("tolerance") is not None:
+            tolerances.append(receipt["tolerance"])
+        if receipt.get("result"):
+            notes |= dict.fromkeys(receipt["result"].get("notes", ()))
+
+    determinism_class = None
+    if ranks:
+        determinism_class = CLASSES[max(ranks)]
+    shown_notes = list(notes)[:MAX_NOTES]
+    if len(notes) > MAX_NOTES:
+        shown_notes.append(f"… and {len(notes) - MAX_NOTES} more notes in the results.")
     return ReceiptSummary(
-        determinism_class=CLASSES[max(ranks)] if ranks else None,
-        seeds={receipt["operation_id"]: receipt["seed"] for receipt in receipts if receipt.get("seed") is not None},
+        determinism_class=determinism_class,
+        seeds=seeds,
         tolerance=max(tolerances, default=None),
         handles=tuple(_handles(receipts)),
-        notes=tuple(notes),
+        notes=tuple(shown_notes),
     )
 
 
 def _handles(receipts: Iterable[Mapping[str, Any]]) -> list[Mapping[str, str]]:
-    """Each once, in the order in which they came; what a later operation removed is no handle any more."""
+    """Return the distinct handles in the order of creation, without items that a later operation removed."""
     handles: dict[tuple[str, str], Mapping[str, str]] = {}
     for receipt in receipts:
         for change in receipt.get("changes", ()):

@@ -1,1 +1,1 @@
-"""What node types there are, for each supported Blender: data that scripts/generate_nodes.py asks of Blender itself."""
+"""Catalogue of node types for each supported Blender. scripts/generate_nodes.py reads the data from Blender itself."""

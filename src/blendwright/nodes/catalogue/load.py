@@ -1,4 +1,6 @@
-"""Loads the catalogue of a Blender version and a kind of tree on first use, and parses each node type when it is first looked up."""
+"""Loading of the catalogue of a Blender version and a kind of tree on first use; each node type is parsed when first
+needed.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from typing import Any
 
 from blendwright.nodes.catalogue.model import ItemList, ItemSocket, Layout, NodeType, Property, SocketType, TreeKind
 
-# The Blenders that have a catalogue, the newest first. The newest is used for plans that are checked without a Blender.
+# The Blender versions that have a catalogue, newest first. Checks without a Blender use the newest.
 VERSIONS = ("5.2", "5.1", "5.0", "4.5", "4.2")
 NEWEST = VERSIONS[0]
 TREE_KINDS: tuple[TreeKind, ...] = ("geometry", "shader", "compositor")
@@ -27,7 +29,7 @@ class Catalogue:
         self._nodes: dict[str, Any] = data["nodes"]
         self._kinds: dict[str, str] = data["socket_types"]
         self._conversions: dict[str, list[str]] = data["conversions"]
-        # The properties that every node has.
+        # Properties of every node.
         self.common: Mapping[str, Property] = _properties(data["common"])
         self._parsed: dict[str, NodeType] = {}
 
@@ -38,7 +40,7 @@ class Catalogue:
         return len(self._nodes)
 
     def find(self, bl_idname: str) -> NodeType | None:
-        """The node type of that name."""
+        """Return the node type of that name, or None."""
         if bl_idname not in self._parsed and bl_idname in self._nodes:
             self._parsed[bl_idname] = self._node(bl_idname, self._nodes[bl_idname])
         return self._parsed.get(bl_idname)
@@ -47,37 +49,54 @@ class Catalogue:
         return filter(None, map(self.find, self._nodes))
 
     def kind(self, socket_type: str) -> str:
-        """The type of value of a socket type: NodeSocketFloatFactor holds a VALUE."""
+        """Return the kind of value of a socket type: NodeSocketFloatFactor holds a VALUE."""
         return self._kinds[socket_type]
 
     def converts(self, source: str, target: str) -> bool:
-        """Whether a link from one kind of value to another is valid."""
+        """Return True if a link may lead from one kind of value to the other."""
         return target in self.converted_to(source)
 
     def converted_to(self, source: str) -> Sequence[str]:
-        """What a kind of value can become; one that no group has stays what it is."""
+        """Return the kinds that a kind of value converts to; a kind without a rule only converts to itself."""
         return self._conversions.get(source, (source,))
 
     def _node(self, bl_idname: str, data: Mapping[str, Any]) -> NodeType:
-        sockets = [SocketType(kind=self._kinds[each["type"]], **_fields(each)) for each in data["sockets"]]
-        shared = {name: prop for name, prop in self.common.items() if name not in data.get("not_kept", ())}
+        sockets: list[SocketType] = []
+        for socket in data["sockets"]:
+            sockets.append(SocketType(kind=self._kinds[socket["type"]], **_fields(socket)))
+
+        properties = _properties(data["properties"])
+        not_kept = data.get("not_kept", ())
+        for name, prop in self.common.items():
+            if name not in not_kept:
+                properties[name] = prop
+
+        items: dict[str, ItemList] = {}
+        for name, item_list in data.get("items", {}).items():
+            items[name] = _item_list(name, item_list)
+        settings: dict[tuple[str, ...], int] = {}
+        for words, number in data.get("settings", {}).items():
+            settings[tuple(words.split("|"))] = number
+
         return NodeType(
             bl_idname,
             data["label"],
             data["description"],
-            {**_properties(data["properties"]), **shared},
-            {name: _item_list(name, each) for name, each in data.get("items", {}).items()},
+            properties,
+            items,
             tuple(data.get("deciding", ())),
-            tuple(_layout(sockets, each) for each in data["layouts"]),
-            {tuple(words.split("|")): number for words, number in data.get("settings", {}).items()},
+            tuple(_layout(sockets, layout) for layout in data["layouts"]),
+            settings,
             data.get("zone_output"),
             data.get("zone_input"),
         )
 
 
 def _layout(sockets: Sequence[SocketType], numbers: Mapping[str, list[int]]) -> Layout:
-    inputs, outputs, off = (tuple(sockets[number] for number in numbers.get(side, [])) for side in SIDES)
-    return Layout(inputs, outputs, off)
+    def side(name: str) -> tuple[SocketType, ...]:
+        return tuple(sockets[number] for number in numbers.get(name, []))
+
+    return Layout(side("inputs"), side("outputs"), side("off"))
 
 
 def _properties(data: Mapping[str, dict[str, Any]]) -> dict[str, Property]:
@@ -85,22 +104,21 @@ def _properties(data: Mapping[str, dict[str, Any]]) -> dict[str, Property]:
 
 
 def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a socket or a property; what JSON lists is a tuple."""
-    listed: dict[str, Any] = {
-        name: tuple(data[name]) for name in ("items", "gives") if isinstance(data.get(name), list)
-    }
-    if "fields" in data:
-        parts = {"fields": _properties(data["fields"])}
-    else:
-        parts = {}
-    return {**data, **listed, **parts}
+    """Return the fields of a socket or a property, with JSON lists as tuples."""
+    fields = dict(data)
+    for name in ("items", "gives"):
+        if isinstance(fields.get(name), list):
+            fields[name] = tuple(fields[name])
+    if "fields" in fields:
+        fields["fields"] = _properties(fields["fields"])
+    return fields
 
 
 def _item_list(name: str, data: Mapping[str, Any]) -> ItemList:
     return ItemList(
         name,
         data["named"],
-        tuple(ItemSocket(**each) for each in data["sockets"]),
+        tuple(ItemSocket(**socket) for socket in data["sockets"]),
         _properties(data["properties"]),
         tuple(data["default"]),
         data.get("type_key"),
@@ -110,7 +128,7 @@ def _item_list(name: str, data: Mapping[str, Any]) -> ItemList:
 
 @cache
 def catalogue(blender: str = NEWEST, kind: TreeKind = "geometry") -> Catalogue:
-    """The catalogue of a version in `VERSIONS`."""
+    """Return the catalogue of a version in `VERSIONS`."""
     if kind == "geometry":
         name = blender
     else:
@@ -120,12 +138,16 @@ def catalogue(blender: str = NEWEST, kind: TreeKind = "geometry") -> Catalogue:
 
 
 def find_node_type(name: str, blender: str = NEWEST) -> NodeType | None:
-    """A node type of any kind of tree; one that several have is described as in the first of `TREE_KINDS`."""
-    return next(filter(None, (catalogue(blender, kind).find(name) for kind in TREE_KINDS)), None)
+    """Return a node type from the first kind of tree in `TREE_KINDS` that has it, or None."""
+    for kind in TREE_KINDS:
+        node_type = catalogue(blender, kind).find(name)
+        if node_type:
+            return node_type
+    return None
 
 
 def catalogue_for(version: Sequence[int] | None, kind: TreeKind = "geometry") -> Catalogue | None:
-    """The catalogue of a Blender, by its version; None where we have none. Without a version, the newest."""
+    """Return the catalogue of a Blender version, or None if it has none. Without a version, return the newest."""
     if version is None:
         return catalogue(NEWEST, kind)
     name = f"{version[0]}.{version[1]}"

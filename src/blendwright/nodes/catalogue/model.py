@@ -1,6 +1,6 @@
-"""The catalogue as values: node types with their properties, sockets and lists of items.
+"""Values of the catalogue: node types with their properties, sockets and lists of items.
 
-Which sockets a node has can depend on some of its properties (`deciding`): each combination of their values has a layout.
+Some properties (`deciding`) determine the sockets of a node: each combination of their values has a layout.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ from typing import Any, Literal
 
 Side = Literal["inputs", "outputs"]
 TreeKind = Literal["geometry", "shader", "compositor"]
-# Types of value that a socket holds when nothing is linked, apart from those that hold none.
+# Kinds of sockets that hold no value when nothing is linked.
 VALUELESS = ("GEOMETRY", "MATRIX", "SHADER", "BUNDLE", "CLOSURE", "TEXTURE")
 
 
 @dataclass(frozen=True, slots=True)
 class SocketType:
-    """A socket that a node can have. The soft range is what the editor offers: Blender takes values beyond it.
+    """A socket that a node can have.
 
-    `takes` says what an input bears: "single" values, a "field" as well, or "other" (a grid or a list). `gives` says what an output
-    is: "single", "field", "implicit" (a field unless its inputs are linked), "other", or the inputs whose fields it follows. None:
-    fields are no matter, or not known.
+    The soft range is the range that the editor offers; Blender accepts values outside it.
+
+    `takes` names the values that an input accepts: "single" values only, a "field" as well, or "other" (a grid or a
+    list). `gives` names the output's value: "single", "field", "implicit" (a field unless its inputs are linked),
+    "other", or the inputs whose fields it follows. None: fields do not matter, or their role is unknown.
     """
 
     identifier: str
@@ -37,12 +39,12 @@ class SocketType:
     multi: bool = False
     takes: str | None = None
     gives: str | tuple[str, ...] | None = None
-    # From the group's interface or a list of items: it has another identifier in every tree, and goes by name.
+    # True for sockets of a group's interface or of a list of items, whose identifiers differ between trees.
     by_name: bool = False
 
     @property
     def key(self) -> str:
-        """What payloads call it."""
+        """The key of the socket in payloads: its name, or else its identifier."""
         if self.by_name:
             return self.name
         return self.identifier
@@ -50,10 +52,13 @@ class SocketType:
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property of a node, or of an item: BOOLEAN, INT, FLOAT, STRING, ENUM, DATABLOCK, NODE, COLOR_RAMP or CURVE_MAPPING.
+    """A property of a node or of an item:
 
-    MENU takes a name that only the file knows: an item of the menu that the node leads to, a render layer. PART is an object of
-    properties, `fields`."""
+    BOOLEAN, INT, FLOAT, STRING, ENUM, DATABLOCK, NODE, COLOR_RAMP or CURVE_MAPPING.
+
+    MENU takes a name that only the file defines: an item of the menu behind the node, or a render layer. PART is an
+    object whose properties are `fields`.
+    """
 
     name: str
     type: str
@@ -64,14 +69,17 @@ class Property:
     max: float | None = None
     size: int | None = None
     kind: str | None = None
-    # The property that says how many numbers there are, where they are not always as many.
+    # Name of the property that decides how many numbers this one has, if that varies.
     sized_by: str | None = None
     fields: Mapping[str, Property] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ItemSocket:
-    """A socket that every item brings: on the node itself or on the zone's input node; of the item's type, the node's, or a fixed one."""
+    """A socket that each item adds to the node itself or to the zone's input node.
+
+    Its type is a fixed one, or "item" for the item's type, or "data_type" for the node's.
+    """
 
     on: Literal["self", "partner"]
     side: Side
@@ -80,7 +88,7 @@ class ItemSocket:
 
 @dataclass(frozen=True, slots=True)
 class ItemList:
-    """A list of items that a node keeps. `types` gives the type of socket for each word that `type_key` takes."""
+    """A list of items that a node keeps. `types` maps each value of `type_key` to a type of socket."""
 
     name: str
     named: bool
@@ -93,7 +101,7 @@ class ItemList:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The sockets that are available; `off` are inputs that are there, and can be set, but not shown or linked."""
+    """The available sockets. `off` holds inputs that a payload can set, although Blender neither shows nor links them."""
 
     inputs: tuple[SocketType, ...]
     outputs: tuple[SocketType, ...]
@@ -107,7 +115,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class NodeType:
-    """One type of node."""
+    """A node type of the catalogue."""
 
     bl_idname: str
     label: str
@@ -121,38 +129,46 @@ class NodeType:
     zone_input: str | None = None
 
     def layouts_for(self, values: Mapping[str, Any]) -> list[Layout]:
-        """The layouts that are possible when the deciding properties have these values; those left out can be anything."""
+        """Return the layouts that fit these values of the deciding properties; a property without a value may have any."""
         if not self.deciding:
             return list(self.layouts)
         numbers = {number for words, number in self.settings.items() if _agree(self.deciding, words, values)}
         return [self.layouts[number] for number in sorted(numbers)]
 
     def choices(self, name: str, values: Mapping[str, Any]) -> tuple[str, ...]:
-        """What an enum takes when the properties that come before it have these values."""
+        """Return the choices of an enum when the properties before it have these values."""
         if name not in self.deciding:
             return self.properties[name].items
+
         position = self.deciding.index(name)
-        earlier = {each: values[each] for each in self.deciding[:position] if each in values}
-        choices = (words[position] for words in self.settings if _agree(self.deciding, words, earlier))
-        return tuple(dict.fromkeys(choices))
+        earlier: dict[str, Any] = {}
+        for prop in self.deciding[:position]:
+            if prop in values:
+                earlier[prop] = values[prop]
+        choices: dict[str, None] = {}
+        for words in self.settings:
+            if _agree(self.deciding, words, earlier):
+                choices[words[position]] = None
+        return tuple(choices)
 
     def in_order(self, names: Iterable[str]) -> list[str]:
-        """Properties in the order in which they are set: those first that decide what others take. An object has no order."""
+        """Return the names in the order for setting: deciding properties first, then the remaining ones by name."""
         unordered = set(names)
         first = [name for name in self.deciding if name in unordered]
         return [*first, *sorted(unordered.difference(first))]
 
     def defaults(self) -> dict[str, Any]:
-        """The values that the deciding properties of a new node have."""
+        """Return the default values of the deciding properties."""
         return {name: self.properties[name].default for name in self.deciding}
 
 
 def word(value: Any) -> str:
-    """A value as the catalogue's settings spell it."""
+    """Return a value as the catalogue's settings spell it."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value)
 
 
 def _agree(names: tuple[str, ...], words: tuple[str, ...], values: Mapping[str, Any]) -> bool:
-    return all(word(values[name]) == value for name, value in zip(names, words, strict=True) if name in values)
+    """Return True if each given value equals the word for its property."""
+    return all(word(values[name]) == expected for name, expected in zip(names, words, strict=True) if name in values)

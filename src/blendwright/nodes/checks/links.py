@@ -1,4 +1,4 @@
-"""Checks links: types that do not convert, cycles, and fields where an input takes a single value."""
+"""Checks of links: types that do not convert, cycles, and fields that lead to an input for single values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LinkPointers = Mapping[LinkEnds, str]
 
 
 def conversion_problems(tree: SimulatedTree, source: SocketType, target: SocketType, at: str) -> Iterator[Finding]:
-    """Whether a value of the one can become a value of the other."""
+    """Yield a finding if the source's kind of value does not convert to the target's."""
     if tree.catalogue.converts(source.kind, target.kind):
         return
     fit = ", ".join(kind.lower() for kind in tree.catalogue.converted_to(source.kind))
@@ -23,26 +23,33 @@ def conversion_problems(tree: SimulatedTree, source: SocketType, target: SocketT
 
 
 def cycle_problems(tree: SimulatedTree, pointers: LinkPointers) -> Iterator[Finding]:
-    """The links of the payload that close a cycle, in its order."""
+    """Yield a finding for each link of the payload that closes a cycle, in the payload's order."""
+    cure = "Leave it out."
+    if tree.catalogue.tree_kind == "geometry":
+        cure = "Leave it out; to repeat something, use a repeat zone."
+
     following: dict[str, set[str]] = {}
     for source, target in _on_cycles(list(tree.links)):
-        pointer = pointers.get((source, target))
         if source.node == target.node or _leads(following, target.node, source.node):
-            geometry = tree.catalogue.tree_kind == "geometry"
-            if geometry:
-                cure = "Leave it out; to repeat something, use a repeat zone."
-            else:
-                cure = "Leave it out."
-            yield invalid(f"a link from '{source.node}' to '{target.node}' closes a cycle", pointer or "", cure)
+            pointer = pointers.get((source, target), "")
+            yield invalid(f"a link from '{source.node}' to '{target.node}' closes a cycle", pointer, cure)
         else:
             following.setdefault(source.node, set()).add(target.node)
 
 
 def _on_cycles(links: list[LinkEnds]) -> list[LinkEnds]:
-    """The links that are left when those are taken away that begin or end at a node with nothing before or behind it."""
+    """Return the links that may be part of a cycle.
+
+    Repeatedly remove links that begin at a node without incoming links or end at a node without outgoing links.
+    """
     remaining = links
     while True:
-        starts, ends = {source.node for source, _ in remaining}, {target.node for _, target in remaining}
+        starts: set[str] = set()
+        ends: set[str] = set()
+        for source, target in remaining:
+            starts.add(source.node)
+            ends.add(target.node)
+
         narrowed = [link for link in remaining if link[0].node in ends and link[1].node in starts]
         if len(narrowed) == len(remaining):
             return narrowed
@@ -50,6 +57,7 @@ def _on_cycles(links: list[LinkEnds]) -> list[LinkEnds]:
 
 
 def _leads(following: Mapping[str, set[str]], start: str, goal: str) -> bool:
+    """Return True if links lead from the start node to the goal."""
     seen, waiting = {start}, [start]
     while waiting:
         for node in following.get(waiting.pop(), ()):
@@ -62,7 +70,7 @@ def _leads(following: Mapping[str, set[str]], start: str, goal: str) -> bool:
 
 
 def field_problems(tree: SimulatedTree, pointers: LinkPointers) -> Iterator[Finding]:
-    """Links of the payload that bring a field to an input that takes single values only."""
+    """Yield a finding for each link of the payload that leads a field into an input for single values."""
     fields = _FieldAnalysis(tree)
     for (source, target), pointer in pointers.items():
         if (source, target) not in fields.links or target.node not in tree.nodes:
@@ -75,7 +83,7 @@ def field_problems(tree: SimulatedTree, pointers: LinkPointers) -> Iterator[Find
 
 
 class _FieldAnalysis:
-    """Which outputs are fields, as far as that is sure."""
+    """An analysis of which outputs are fields, as far as that is certain."""
 
     def __init__(self, tree: SimulatedTree) -> None:
         self._tree = tree
@@ -86,8 +94,9 @@ class _FieldAnalysis:
             self._into.setdefault(link[1].node, []).append(link)
 
     def is_field(self, end: LinkEnd) -> bool | None:
+        """Return whether an output is a field; None if that is uncertain."""
         if end not in self._known:
-            # What is asked for again on the way is a cycle, and that has its own finding.
+            # A repeated query during the analysis means a cycle, which has a finding already.
             self._known[end] = None
             self._known[end] = self._analyse(end)
         return self._known[end]
@@ -102,10 +111,9 @@ class _FieldAnalysis:
                 return self.is_field(incoming[0][0])
             return None
         sockets = matching_sockets(end.key, self._tree.sockets(end.node, "outputs").known)
-        if len(sockets) == 1:
-            gives = sockets[0].gives
-        else:
-            gives = None
+        if len(sockets) != 1:
+            return None
+        gives = sockets[0].gives
         match gives:
             case "field":
                 return True

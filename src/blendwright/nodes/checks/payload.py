@@ -1,4 +1,4 @@
-"""Checks a whole payload without Blender: applies its edits one by one to a simulated tree and collects everything that is wrong."""
+"""Check of a complete payload without Blender: apply its edits to a simulated tree and collect all findings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from blendwright.nodes.tree_payloads import NodesTarget
 from blendwright.nodes.tree_sorts import ACTIVE_OUTPUT, GEOMETRY_GROUP, TreeSort, sort_of
 from blendwright.values.findings import Finding, did_you_mean, pointer_of
 
-MOST_FINDINGS = 100
+# Findings of one payload in one answer.
+MAX_FINDINGS = 100
 
 
 def check_payload(
@@ -31,18 +32,18 @@ def check_payload(
     tree: Tree | None = None,
     groups: Mapping[str, Interface] | None = None,
 ) -> list[Finding]:
-    """Everything that is wrong with a payload, as far as it can be known.
+    """Return the findings of a payload, as far as they can be known; at most MAX_FINDINGS.
 
-    `tree` is the tree that it will change (a new one is `new_tree()`); without it, nodes that the payload does not create are
-    not judged. `groups` are the interfaces of node groups that it may nest.
+    `tree` is the tree before the edits; for a new one, give `new_tree()`. Without a tree, the check does not judge
+    nodes that the payload does not create. `groups` holds the interfaces of node groups that the payload may nest.
     """
     version = [int(part) for part in catalogue.blender.split(".")]
     simulated = SimulatedTree(catalogue, tree, groups or {}, sort_of_target(payload, version))
-    return list(islice(_PayloadCheck(payload, simulated).findings(), MOST_FINDINGS))
+    return list(islice(_PayloadCheck(payload, simulated).findings(), MAX_FINDINGS))
 
 
 def sort_of_target(payload: edits.Payload, blender: Sequence[int] | None) -> TreeSort:
-    """What sort of tree a payload is for."""
+    """Return the sort of tree that a payload changes."""
     target = payload.target
     if isinstance(target, NodesTarget):
         return sort_of(target.owner, target.kind, blender)
@@ -50,22 +51,26 @@ def sort_of_target(payload: edits.Payload, blender: Sequence[int] | None) -> Tre
 
 
 def check_payload_for(payload: edits.Payload, blender: Sequence[int] | None) -> list[Finding]:
-    """The same for a Blender by its version, of which the tree is not known. Without one: what no supported Blender takes.
+    """Return the findings of a payload for a Blender version, when the tree is unknown.
 
-    A version whose catalogue is not here finds nothing: Blender itself will judge.
+    Without a version, report only payloads that no supported Blender accepts. A version without a catalogue gives no findings,
+    because Blender itself checks the payload later.
     """
     kind = sort_of_target(payload, blender).kind
     if blender is not None:
         node_types = catalogue_for(blender, kind)
-        if node_types:
-            return check_payload(payload, node_types)
+        if node_types is None:
+            return []
+        return check_payload(payload, node_types)
+
+    # Most payloads pass with the newest catalogue, so the older ones are rarely needed.
+    newest_findings = check_payload(payload, catalogue(VERSIONS[0], kind))
+    if not newest_findings:
         return []
-    findings = check_payload(payload, catalogue(VERSIONS[0], kind))
-    # Looked at with older catalogues only where the newest finds something.
-    taken_by_none = findings and all(check_payload(payload, catalogue(version, kind)) for version in VERSIONS[1:])
-    if taken_by_none:
-        return findings
-    return []
+    for version in VERSIONS[1:]:
+        if not check_payload(payload, catalogue(version, kind)):
+            return []
+    return newest_findings
 
 
 class _PayloadCheck:
@@ -73,14 +78,14 @@ class _PayloadCheck:
         self._payload = payload
         self._tree = tree
         self._link_pointers: dict[LinkEnds, str] = {}
-        # Where the payload removes the output of the tree.
+        # Pointer of the operation that removes the tree's output.
         self._output_removed_at: str | None = None
 
     def findings(self) -> Iterator[Finding]:
         nodes = Nodes(self._type_of, self._sockets_of)
         for edit in edits.edits_of(self._payload):
-            for each in respelled(edit, self._tree.catalogue, nodes).edits:
-                yield from self._check(each)
+            for local_edit in respelled(edit, self._tree.catalogue, nodes).edits:
+                yield from self._check(local_edit)
         yield from self._lost_output()
         yield from cycle_problems(self._tree, self._link_pointers)
         yield from field_problems(self._tree, self._link_pointers)
@@ -129,15 +134,16 @@ class _PayloadCheck:
                 yield from interface_problems(self._tree, edit)
                 apply_interface(self._tree, edit)
             case edits.EnsureSingleGroupIO() | edits.RemoveUnused():
-                pass  # what they leave depends on the tree
+                pass  # their effect depends on the tree
 
     # ------------------------------------------------------------------ nodes
 
     def _add(self, edit: edits.AddNode) -> Iterator[Finding]:
         node = self._tree.nodes.get(edit.id)
         exists = node is not None or edit.id in self._tree.untyped
+
         if node is not None and self._tree.sort.is_given(edit.id, edit.bl_idname):
-            return  # the one that is there anyway is meant
+            return  # it means the existing node
         if exists and self._tree.is_assumed(edit.id, edit.bl_idname):
             self._tree.remove(edit.id)
             exists, node = False, None
@@ -183,44 +189,51 @@ class _PayloadCheck:
             self._tree.set_property(node_id, name, value)
 
     def _reference_problems(self, node_id: str, name: str, value: Any, at: str) -> Iterator[Finding]:
-        """Properties that name another node or node group."""
+        """Yield findings about properties that name another node or a node group."""
         node = self._tree.nodes[node_id]
         if name == "node_tree" and node.type.bl_idname == self._tree.group_node:
             target = self._payload.target
             if isinstance(target, NodesTarget):
-                own_name = target.group
+                changed_group = target.group
             else:
-                own_name = target.node_group_name
-            if value is not None and value == own_name:
+                changed_group = target.node_group_name
+            if value is not None and value == changed_group:
                 yield invalid(f"node group '{value}' cannot hold itself", at, "Name another node group.")
             return
+
         expected = {"paired_output": node.type.zone_output, "parent": FRAME}.get(name)
         if expected is None or value is None:
             return
-        other = self._tree.nodes.get(value)
-        if other is None:
+
+        referenced = self._tree.nodes.get(value)
+        if referenced is None:
             if not self._tree.may_exist(value):
                 yield unknown_node(self._tree, value, at)
-        elif other.type.bl_idname != expected or value == node_id:
-            message = f"'{name}' of '{node_id}' takes a {expected}, and '{value}' is a {other.type.bl_idname}"
-            fitting = [each for each, node in self._tree.nodes.items() if node.type.bl_idname == expected]
-            yield invalid(message, at, f"Name one of: {', '.join(fitting) or 'none is there yet'}.")
+        elif referenced.type.bl_idname != expected or value == node_id:
+            message = f"'{name}' of '{node_id}' takes a {expected}, and '{value}' is a {referenced.type.bl_idname}"
+            yield invalid(message, at, self._fix_for_reference(expected))
         elif name == "paired_output":
-            for other_id, other in self._tree.nodes.items():
-                if other_id != node_id and other.values.get("paired_output") == value:
-                    message = f"'{value}' is the output of the zone of '{other_id}' already"
+            for user_id, user in self._tree.nodes.items():
+                if user_id != node_id and user.values.get("paired_output") == value:
+                    message = f"'{value}' is already the output of the zone of '{user_id}'"
                     yield invalid(message, at, "Add an output node for each zone.")
         elif node_id in self._tree.frames_around(value):
             message = f"frame '{value}' is inside '{node_id}' itself"
             yield invalid(message, at, "Take it out of that frame first: set its parent to null.")
 
+    def _fix_for_reference(self, bl_idname: str) -> str:
+        fitting = [node_id for node_id, node in self._tree.nodes.items() if node.type.bl_idname == bl_idname]
+        if not fitting:
+            return f"Create a {bl_idname} first."
+        return f"Name one of: {', '.join(fitting)}."
+
     def _lost_output(self) -> Iterator[Finding]:
-        """The tree of a material and the like is nothing without its output."""
+        """Yield a finding if the payload removes the output that a material, world, light or compositor needs."""
         sort = self._tree.sort
         if self._tree.open or self._output_removed_at is None or sort.has_interface:
             return
         if all(node.type.bl_idname != sort.output_type for node in self._tree.nodes.values()):
-            message = f"the {sort.label} has no output any more"
+            message = f"the {sort.label} would have no output"
             yield invalid(message, self._output_removed_at, f"Leave it out, or create a {sort.output_type}.")
 
     # ------------------------------------------------------------------ links
@@ -228,20 +241,19 @@ class _PayloadCheck:
     def _link(self, edit: edits.Link) -> Iterator[Finding]:
         source = find_socket(self._tree, edit.source, "outputs")
         target = find_socket(self._tree, edit.target, "inputs")
-        missing = [end for end in (source, target) if isinstance(end, Finding)]
-        yield from missing
-        if missing:
+        problems = [end for end in (source, target) if isinstance(end, Finding)]
+        yield from problems
+        if problems:
             return
+
         ends = self._end(edit.source, source), self._end(edit.target, target)
-        if isinstance(source, SocketType) and isinstance(target, SocketType):
-            rerouted = self._is_reroute(edit.source.node) or self._is_reroute(edit.target.node)
-            if rerouted:
-                problems = []
-            else:
-                problems = list(conversion_problems(self._tree, source, target, edit.at))
+        rerouted = self._is_reroute(edit.source.node) or self._is_reroute(edit.target.node)
+        if isinstance(source, SocketType) and isinstance(target, SocketType) and not rerouted:
+            problems = list(conversion_problems(self._tree, source, target, edit.at))
             yield from problems
             if problems:
                 return
+
         replaces = isinstance(target, SocketType) and not target.multi
         self._tree.connect(*ends, replaces=replaces)
         self._link_pointers[ends] = edit.at
@@ -250,14 +262,14 @@ class _PayloadCheck:
         ends: list[LinkEnd | None] = []
         sides: tuple[tuple[edits.SocketRef | None, Side], ...] = ((edit.source, "outputs"), (edit.target, "inputs"))
         for ref, side in sides:
-            if ref:
-                socket = find_socket(self._tree, ref, side)
-            else:
-                socket = None
+            if ref is None:
+                ends.append(None)
+                continue
+            socket = find_socket(self._tree, ref, side)
             if isinstance(socket, Finding):
                 yield socket
                 return
-            ends.append(self._end(ref, socket) if ref else None)
+            ends.append(self._end(ref, socket))
         source, target = ends
         self._tree.disconnect(lambda link: source in (None, link[0]) and target in (None, link[1]))
 
