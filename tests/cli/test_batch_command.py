@@ -70,7 +70,7 @@ def test_a_table_is_run_gone_on_with_and_looked_at(shell: Shell) -> None:
     assert "scene.glb" in shell("batch", "show", "out", done["key"][:8], code=0).out
     assert "has no case 7" in shell("batch", "show", "out", "7", code=2).err
     # What is finished is finished: no lane is started for it.
-    assert "2 were finished before" in shell(*run, code=1).err
+    assert "2 cases were already finished" in shell(*run, code=1).err
     # A row that is gone does not count, and only what is new is run.
     table.write_text("size\n1\n2\n")
     case, summary = shell(*run, "--json", code=0).lines

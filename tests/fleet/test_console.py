@@ -278,7 +278,7 @@ def test_nothing_can_be_written_and_nothing_takes_long(database: Database, place
     for sql in ("UPDATE cases SET status = 'waiting', row = NULL", "CREATE TABLE more (number integer)", sequence):
         with pytest.raises(EnvironmentUnfit, match="read-only transaction"):
             reading.all(sql)
-    with pytest.raises(EnvironmentUnfit, match=r"no answer to this within 0\.2 s"):
+    with pytest.raises(EnvironmentUnfit, match=r"did not answer within 0\.2 s"):
         reading.all("SELECT pg_sleep(10)", seconds=0.2)
     assert reading.all("SHOW default_transaction_read_only") == [("on",)]
     reading.close()
@@ -305,7 +305,7 @@ def test_looking_makes_no_tables_and_needs_no_right_but_to_read(cluster: Cluster
         assert view.counts(BATCH.id) == Counts(waiting=3) and not view.is_worked_on()
         reading.close()
         connection.execute("UPDATE blendwright.version SET number = 99")
-        with pytest.raises(EnvironmentUnfit, match="are of version 99"):
+        with pytest.raises(EnvironmentUnfit, match="have version 99"):
             Fleet("env").open()
 
 
