@@ -94,7 +94,7 @@ def test_what_is_not_finite_is_told_as_null(endless: Stage, name: str) -> None:
 def test_what_reaches_to_infinity_cannot_be_placed_or_framed(endless: Stage, tool: str, args: dict[str, Any]) -> None:
     [finding] = endless.refusal(tool, args)
     assert (finding["code"], finding["cure"]) == ("SCENE_CONFLICT", "Make it smaller, or delete it.")
-    assert "'Endless' reaches farther" in finding["message"]
+    assert "'Endless' is too large" in finding["message"]
 
 
 def test_pictures_of_everything_leave_out_what_reaches_to_infinity(endless: Stage) -> None:
