@@ -31,7 +31,7 @@ class InspectTreeArgs(NodesModifierArgs):
 
 
 class ModifierInput(Result):
-    """One input of the modifier."""
+    """An input of the modifier."""
 
     identifier: str = Field(description="Key of the input, unique in the tree.")
     name: str = Field(description="Name of the input.")
