@@ -149,7 +149,7 @@ def test_curves_are_transformed_and_flat_ones_stay_in_their_plane(stage: Stage) 
     named("Wire").data.dimensions = "2D"
     stage.state.refresh()
     stage.do("object.transform", {"object": "Wire", "rotation_euler_deg": [90, 0, 0]})
-    assert "flat" in stage.refusal("object.apply_transform", {"object": "Wire"})[0]["message"]
+    assert "two-dimensional" in stage.refusal("object.apply_transform", {"object": "Wire"})[0]["message"]
     stage.do("object.transform", {"object": "Wire", "rotation_euler_deg": [0, 0, 90]})
     stage.do("object.apply_transform", {"object": "Wire"})
 

@@ -118,7 +118,7 @@ def test_what_cannot_be_moved_is_refused(stage: Stage) -> None:
     box(stage, location=[0, 0, 3])
     box(stage, "Child", parent="Box")
     args = {"objects": ["Child"], "ground": 0}
-    assert "hangs on" in stage.refusal("physics.simulate", args)[0]["message"]
+    assert "has the parent" in stage.refusal("physics.simulate", args)[0]["message"]
     stage.do("animation.set_keyframe", {"object": "Box", "channel": "location", "frame": 1, "value": [0, 0, 0]})
     findings = stage.refusal("physics.simulate", {"objects": ["Box"], "obstacles": ["Nobody"]})
     assert {one["pointer"] for one in findings} == {"/objects/0", "/obstacles/0"}

@@ -89,7 +89,7 @@ def test_ranges_hold_values_and_keyframes_keep_theirs(stage: Stage) -> None:
     assert refused(minimum=1) == ["/shape_keys/0/minimum", "/shape_keys/0/minimum"]
     assert refused(relative_to="Up") == ["/shape_keys/0/relative_to"]
     zero = {"object": "Box", "to_zero": True}
-    assert [one["message"].split()[0] for one in stage.refusal("shape_key.set", zero)] == ["'Down'"]
+    assert ["'Down'" in one["message"] for one in stage.refusal("shape_key.set", zero)] == [True]
     keys: Any = named("Box").data.shape_keys
     keys.key_blocks["Up"].keyframe_insert("value", frame=1)
     stage.state.refresh()

@@ -65,7 +65,7 @@ def test_overlaps_stretch_and_what_is_out_of_the_tile_are_found_and_mended(stage
     bad = checked(stage)
     assert bad["overlap"] > 0.9 and bad["outside_faces"] > 0
     assert any("overlaps" in line for line in bad["problems"])
-    assert any("out of the tile" in line for line in bad["problems"])
+    assert any("outside the tile" in line for line in bad["problems"])
     unwrap(stage, method="smart", margin=0.02)
     assert checked(stage)["problems"] == []
     layer = named("Box").data.uv_layers["UVMap"]

@@ -1,1 +1,1 @@
-"""Editing, reading and drawing node trees of any kind. Knows no modifier: what is for geometry nodes only is in `tools.geonodes`."""
+"""Editing, reading and drawing of node trees of any kind. Parts that only geometry nodes need are in `tools.geonodes`."""

@@ -167,7 +167,7 @@ class Animation(Tool[AnimationArgs, AnimationRendered]):
         yield from viewpoint_problems(scene, args.view, args.camera, cure)
         numbers = _numbers(scene, args)
         if not numbers:
-            message = f"there are no frames from {numbers.start} to {numbers.stop - 1}"
+            message = f"the range from {numbers.start} to {numbers.stop - 1} contains no frames"
             yield conflict(message, "/start", "Give start and end, or set them with scene.set_frame_range.")
         elif len(numbers) > MAX_FRAMES:
             message = f"the call would render {len(numbers)} frames, and the limit is {MAX_FRAMES}"

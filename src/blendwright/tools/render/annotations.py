@@ -257,7 +257,8 @@ def _counts(document: AnnotationDocument) -> list[CategoryCount]:
             for instance in picture.instances:
                 if instance.category_id == category.id:
                     total += 1
-                    visible += instance.visible_pixels > 0
+                    if instance.visible_pixels > 0:
+                        visible += 1
         counts.append(CategoryCount(category=category.name, instances=total, visible=visible))
     return counts
 

@@ -137,7 +137,7 @@ def _animation(scene: Scene, obj: Block) -> model.AnimationState | None:
     channels = sorted({curve.data_path for curve in keyed})[: model.MAX_IN_LIST]
     frames: list[float] = []
     for curve in keyed:
-        frames += curve.range()
+        frames.extend(curve.range())
     return model.AnimationState(channels=channels, first_frame=min(frames), last_frame=max(frames))
 
 

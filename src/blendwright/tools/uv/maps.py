@@ -50,5 +50,5 @@ def uvs_of(obj: Block, uv_map: str) -> list[float]:
         return []
     coordinates: list[float] = []
     for loop in layer.data:
-        coordinates += loop.uv
+        coordinates.extend(loop.uv)
     return coordinates
