@@ -1,6 +1,6 @@
 """A self-test that tries forbidden acts and names the acts that the kernel did not refuse.
 
-Each act must be harmless if it succeeds. A child ends immediately, a file is deleted, and a signal is the empty one.
+Each act must be harmless if it succeeds. A child ends immediately, a file is deleted, and a signal has the number 0.
 A call that would change the process uses arguments that the kernel rejects.
 """
 

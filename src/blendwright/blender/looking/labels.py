@@ -114,7 +114,7 @@ def _places(label: Label, size: tuple[int, int], room: tuple[int, int]) -> Itera
 
 
 def _box(middle: tuple[float, float], size: tuple[int, int], room: tuple[int, int]) -> Box:
-    """Return a box around a middle, moved into the picture."""
+    """Return a box of the given size around a point, moved into the picture."""
     x = int(np.clip(middle[0] - size[0] / 2, 0, max(room[0] - size[0], 0)))
     y = int(np.clip(middle[1] - size[1] / 2, 0, max(room[1] - size[1], 0)))
     return Box(x, y, *size)

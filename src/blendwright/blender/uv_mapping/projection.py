@@ -25,7 +25,7 @@ def seen_from(mesh: Any, world: Any, view: str) -> Any:
 
 
 def seen_through(mesh: Any, world: Any, camera: Any, depsgraph: Any, width: int, height: int) -> Any:
-    """Return UVs as a flat array that lay a camera's picture over the mesh."""
+    """Return UVs that project a camera's picture onto the mesh, as a flat array."""
     matrix = np.array(camera.calc_matrix_camera(depsgraph, x=width, y=height) @ camera.matrix_world.inverted_safe())
     positions = _world_positions(mesh, world)
     seen = np.column_stack([positions, np.ones(len(positions))]) @ matrix.T
