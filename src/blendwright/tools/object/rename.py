@@ -15,7 +15,9 @@ CUBE = ("mesh.create_primitive", {"kind": "cube", "name": "Box"})
 
 
 class RenameArgs(Args):
-    object: Annotated[Name, removes(Kind.OBJECT)] = renamed("object", "name", description="Present name of the object.")
+    object: Annotated[Name, removes(Kind.OBJECT)] = renamed(
+        "object", "name", description="Name of the object to rename."
+    )
     new_name: NewObjectName = Field(description="New name, taken literally; must be free.")
     rename_data: bool = Field(
         default=False,

@@ -71,7 +71,7 @@ class Parented(Result):
 
 
 class SetParent(Tool[SetParentArgs, Parented]):
-    """Make an object follow a parent object, or one of its bones or vertices, or clear its parent. Only the child changes."""
+    """Make an object follow another, or one of its bones or vertices, or clear its parent. Only the child changes."""
 
     name = "object.set_parent"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")

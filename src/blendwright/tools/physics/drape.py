@@ -34,7 +34,7 @@ FABRICS: dict[str, tuple[float, float, float, float]] = {
 
 
 class DrapeArgs(Args):
-    object: ObjectName = Field(description="Mesh object that becomes cloth: a grid fine enough to fold.")
+    object: ObjectName = Field(description="Name of the mesh object that becomes cloth: a grid fine enough to fold.")
     obstacles: list[ObjectName] = Field(default=[], max_length=100, description="Objects that the cloth falls on.")
     pins: InnerName | None = optional("Vertex group of the vertices that stay in place; their weight is the strength.")
     fabric: Literal["silk", "cotton", "denim", "leather", "rubber"] = Field(

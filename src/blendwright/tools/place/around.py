@@ -23,7 +23,7 @@ PIVOT = ("object.create_empty", {"name": "Pivot"})
 
 
 class AroundArgs(Args):
-    object: ObjectName = Field(description="Object to move: a light, a camera, an empty or any other.")
+    object: ObjectName = Field(description="Name of the object to move: a light, a camera, an empty or any other.")
     objects: list[ObjectName] = renamed(
         "objects",
         "targets",
@@ -55,9 +55,7 @@ class Around(Result):
 
 
 class PlaceAround(Tool[AroundArgs, Around]):
-    """Put an object at angles and a distance from the centre of other objects, and turn it towards them. The distance scales
-    with their size.
-    """
+    """Put an object around others, by angles and a distance, and turn it to them. The distance scales with their size."""
 
     name = "place.around"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.OBJECT).needs("object_write")

@@ -30,7 +30,9 @@ SMALL = {"size": [16, 16], "samples": 2, "margin": 2}
 
 
 class BakeArgs(Args):
-    object: ObjectName = Field(description="Mesh object whose UV map determines the positions in the image.")
+    object: ObjectName = Field(
+        description="Name of the mesh object whose UV map determines the positions in the image."
+    )
     type: Literal["AO", "NORMAL", "DIFFUSE", "ROUGHNESS", "EMIT", "COMBINED"] = Field(description="What to bake.")
     image: Annotated[Name, ensures(Kind.IMAGE)] = Field(
         description="Image to bake to. An existing one is overwritten; otherwise a new one is created."

@@ -23,9 +23,7 @@ class SetColorManagementArgs(Args):
 
 
 class SetColorManagement(SetsSceneSettings[SetColorManagementArgs]):
-    """Set how Blender converts rendered light to colours: view transform, look, exposure, gamma. Omitted arguments change
-    nothing.
-    """
+    """Set the conversion of light to colours: view transform, look, exposure, gamma. Omitted arguments change nothing."""
 
     name = "scene.set_color_management"
     promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.SCENE).needs("scene_write")

@@ -20,7 +20,7 @@ class SetVertexGroupArgs(Args):
     object: ObjectName = Field(description="Name of the mesh object; objects that share its mesh change too.")
     name: InnerName = Field(min_length=1, description="Name of the vertex group; created if it does not exist.")
     weights: Annotated[list[Weighting], Field(max_length=1000)] = Field(
-        description="Selections of vertices with their weights. If several entries select a vertex, the last one applies."
+        description="Vertices and their weights. If several entries select a vertex, the last one applies."
     )
     mode: Literal["replace", "update"] = Field(
         default="replace", description="replace: the group has only these weights. update: other vertices keep theirs."
