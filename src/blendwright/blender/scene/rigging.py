@@ -129,7 +129,7 @@ class Rigging(RecordedWrites):
 
             coordinates: list[float] = []
             for vertex in editor.bm.verts:
-                coordinates += vertex.co
+                coordinates.extend(vertex.co)
             return coordinates
 
     def add_shape_key(self, obj: Any, name: str) -> Any:
