@@ -185,7 +185,7 @@ def test_without_rollback_a_failing_step_stops_the_later_ones_and_what_was_done_
         ("eLoose_free", True, False),
         ("w", False, True),
     ]
-    assert "what these steps did stays: 2 (first), 3 (second)" in result[0]["error"]
+    assert "the changes of these steps remain: 2 (first), 3 (second)" in result[0]["error"]
     assert result[-1]["failed_steps"] == ["m"] and result[-1]["blocked_steps"] == ["w"]
     assert result[2]["reason"] == "waits for 'm', which failed", "nobody outside knows the steps of a macro"
 

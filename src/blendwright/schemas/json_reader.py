@@ -180,9 +180,10 @@ def _problem_of_scalar(value: Any) -> tuple[str, str] | None:
             return f"{value} is not a finite number", "Give a finite number."
     elif isinstance(value, int):
         if abs(value) > LARGEST_EXACT:
-            shown = str(value)
-            if abs(value) >= 2**64:
-                shown = "of more than 64 bits"
+            # Python refuses to write integers of thousands of digits.
+            shown = "of more than 64 bits"
+            if abs(value) < 2**64:
+                shown = str(value)
             message = f"the integer {shown} is too large for every JSON reader to hold exactly"
             return message, "Give a smaller number, one with a decimal point, or text."
     elif value is not None:

@@ -222,5 +222,5 @@ def test_links_that_lead_to_where_calls_may_be_still_work(access: FileAccess, pl
 
 def test_a_path_with_detours_is_not_opened(place: Path) -> None:
     for path in (Path("root/work/a.png"), place / "root" / ".." / "outside" / "a.png"):
-        with pytest.raises(OSError, match="contains '..'"):
+        with pytest.raises(OSError, match="its path is not absolute"):
             no_follow.open_file(path)
