@@ -49,7 +49,7 @@ def test_what_looked_at_more_than_it_names_is_found_by_the_rehearsal(opened: Ope
     planned = plan_merge(opened.journal.workspace, "copied")
     with pytest.raises(Refusal) as caught:
         merge(opened, "copied")
-    assert planned.conflicts or "depends on what the other line changed" in caught.value.findings[0].message
+    assert planned.conflicts or "depends on data that the other line changed" in caught.value.findings[0].message
     assert opened.journal.head_number == head
 
 

@@ -134,14 +134,14 @@ def test_what_is_done_to_records_is_named(bundle: Path) -> None:
     content = bundle.read_bytes()
     assert edited(content, lambda lines: None) == content
     for edit, said in (
-        (claim, "record 2 was edited"), (drop_record, "record 3"), (drop_commit, "reports a success of which there is no commit"),
+        (claim, "record 2 was edited"), (drop_record, "record 3"), (drop_commit, "reports a success, but its commit"),
         (other_scene, "commit 3 starts from another scene"), (swap, "record"), (other_branch, "names another branch"),
-        (other_move, "move 2 of HEAD"), (other_checkpoint, "of another scene"),
+        (other_move, "move 2 of HEAD"), (other_checkpoint, "has another scene"),
         (other_arguments, "commit 2 was edited"), (other_receipt, "reading 1 was edited"),
     ):  # fmt: skip
         found = problems(bundle, edited(content, edit))
         assert any(said in problem for problem in found), (said, found)
-        assert any("the signature is not that of this content" in problem for problem in found)
+        assert any("the signature does not match the content" in problem for problem in found)
 
 
 def test_who_signs_is_told_apart(
@@ -155,8 +155,8 @@ def test_who_signs_is_told_apart(
     assert not report.ok and report.trusted is False and theirs.fingerprint in report.problems[-1]
     mixed = replace(theirs, public=ours.public)
     report = verify_bundle(write_bundle(workspace, tmp_path / "mixed.jsonl", key=mixed).file, keys=[ours.fingerprint])
-    assert not report.ok and "the signature is not that of this content" in report.problems[0]
-    with pytest.raises(Refusal, match="no fingerprint"):
+    assert not report.ok and "the signature does not match the content" in report.problems[0]
+    with pytest.raises(Refusal, match="not a fingerprint"):
         verify_bundle(forged, keys=["abc"])
 
 
@@ -180,7 +180,7 @@ def test_a_signature_in_other_letters_is_another_one(bundle: Path) -> None:
     signature = json.loads(last)["signature"]
     for other in (signature.upper(), f" {signature}", signature + "00"):
         text = json.dumps({"signature": other}, separators=(",", ":")).encode()
-        assert "the signature is not that of this content" in problems(bundle, body + b"\n" + text + b"\n")[0]
+        assert "the signature does not match the content" in problems(bundle, body + b"\n" + text + b"\n")[0]
 
 
 def test_a_scene_of_no_size_is_told_and_no_defect(bundle: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_scene_of_no_size_is_told_and_no_defect(bundle: Path) -> None:
         lines[index(lines, "checkpoint")]["checkpoint"].update(size=-1, sha256="0" * 64)
 
     found = problems(bundle, edited(bundle.read_bytes(), forge))
-    assert f"the scene {'0' * 64} is not in it as a checkpoint names it" in found
+    assert f"the scene {'0' * 64} is missing or differs from its checkpoint" in found
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_lines_without_end_and_lines_without_number_are_not_read(bundle: Path, m
 
 def test_nothing_is_signed_that_does_not_hold_and_no_file_is_replaced_unasked(workspace: Path, tmp_path: Path) -> None:
     target = tmp_path / "proof.jsonl"
-    with pytest.raises(Refusal, match="no key to sign with"):
+    with pytest.raises(Refusal, match="no signing key"):
         write_bundle(workspace, target)
     signing_key(create=True)
     target.write_text("mine")
@@ -237,7 +237,7 @@ def test_a_key_is_made_once_and_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert not again.made and again.fingerprint == made.fingerprint
     assert "PRIVATE" not in json.dumps(made.to_json())
     made.file.chmod(0o640)
-    with pytest.raises(EnvironmentUnfit, match="read by others"):
+    with pytest.raises(EnvironmentUnfit, match="read by other users"):
         signing_key()
     made.file.chmod(0o600)
     made.file.write_text("no key")

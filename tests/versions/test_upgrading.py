@@ -325,7 +325,7 @@ def test_a_workspace_in_which_nothing_parts_moves_when_it_is_told_to(
 
 @pytest.mark.slow
 def test_a_workspace_is_not_moved_to_the_blender_that_it_belongs_to(workspace: Path) -> None:
-    with pytest.raises(Refusal, match=f"belongs to Blender {OLD} already"):
+    with pytest.raises(Refusal, match=f"is already on Blender {OLD}"):
         upgrade(workspace, OLD, options=QUIET)
 
 

@@ -22,7 +22,7 @@ MOST_IN_RECEIPT = 100
 
 @dataclass(frozen=True, slots=True)
 class ComparedScene:
-    """The same scene in both Blenders. `how` describes how the new Blender got it."""
+    """A scene in both Blenders. `how` describes how the new Blender got it."""
 
     how: str
     parts: tuple[PropertyPart, ...]

@@ -55,8 +55,8 @@ AFTER, SHEET = "after.png", "before_after.png"
 
 @dataclass(frozen=True, slots=True)
 class LookBack:
-    """The viewpoint for looking at the scenes of two commits. Without a view and a camera, each scene uses its own
-    camera.
+    """The viewpoint for looking at the scenes of two commits. Without a view and a camera, each scene uses
+    the scene camera.
 
     Without a frame, each scene uses its own current frame.
     """
@@ -210,7 +210,7 @@ def _seen(
     rebuild_commit(steps.worker, journal, after.number)
     shared: dict[int, dict[str, Any]] = {}
     eyes: list[dict[str, Any]] = []
-    taken: dict[int, dict[str, Any]] = {}
+    rendered: dict[int, dict[str, Any]] = {}
     for number, look in looks.items():
         shared[number] = {"engine": look.engine}
         if look.camera is not None:
@@ -222,13 +222,13 @@ def _seen(
             shared[number]["camera"] = f"{EYE} {number}"
         size = {"width": look.width, "height": look.width * 3 // 4, "render_shape": True}
         with _tolerate_missing_camera(look):
-            taken[number] = steps.do(PREVIEW, {**shared[number], **size, "artifact": _numbered(AFTER, number)})
+            rendered[number] = steps.do(PREVIEW, {**shared[number], **size, "artifact": _numbered(AFTER, number)})
     rebuild_commit(steps.worker, journal, before.number)
     for eye in eyes:
         steps.do("camera.create", eye)
     scratch = steps.worker.require_process().scratch
     seen: dict[int, CommitsSeen] = {}
-    for number, later in taken.items():
+    for number, later in rendered.items():
         reference, sheet = _numbered(AFTER, number), _numbered(SHEET, number)
         args: dict[str, Any] = {
             **shared[number],

@@ -52,7 +52,7 @@ class WorkspaceSettings:
         return registry_fingerprint(self.tools)
 
     def at(self, directory: Path) -> WorkspaceSettings:
-        """Return the same settings for another workspace with its own files, for a caller that opens many workspaces."""
+        """Return the same settings for another workspace and its files, for a caller that opens many workspaces."""
         settings = replace(self, directory=directory, files=_file_access(self.draft, directory, self.files.assets))
         settings.__dict__["registry"] = self.registry
         return settings

@@ -61,7 +61,7 @@ def shown_level(environment: Mapping[str, str] | None = None) -> str | None:
 class _CurrentRun(threading.local):
     """The run of the current thread.
 
-    Each run that waits for a person has its own thread. `about` has the fields of every line of the run.
+    Each run that waits for a person has a separate thread. `about` has the fields of every line of the run.
     """
 
     def __init__(self, about: Mapping[str, Any]) -> None:
