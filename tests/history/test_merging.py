@@ -61,7 +61,7 @@ def test_what_cannot_be_run_again_is_refused_on_either_side(opened: OpenScene) -
         opened.history.switch(here)
         plan = plan_merge(opened.journal.workspace, other)
         assert not plan.ok and plan.unmergeable[0].commit.tool == "file.import" and plan.unmergeable[0].side
-        with pytest.raises(Refusal, match="cannot be run again"):
+        with pytest.raises(Refusal, match="cannot run again"):
             merge(opened, other)
 
 
