@@ -183,7 +183,9 @@ def test_the_newest_scene_is_adopted_out_of_a_quarantine(shell: Shell) -> None:
     shell(*call, code=3)
     told = shell("recover", "--json", code=0).document
     assert told["ways_out"][0].startswith("blendwright recover --adopt")
-    assert "exclude each other" in shell("recover", "--adopt", "--to", "3", "--json", code=2).document["error"]["message"]
+    assert (
+        "exclude each other" in shell("recover", "--adopt", "--to", "3", "--json", code=2).document["error"]["message"]
+    )
     freed = shell("recover", "--adopt", "--json", code=0).document
     assert (freed["fit"], freed["quarantine"], freed["head"]) == (True, None, 5)
     done = shell(*call, code=0).document

@@ -42,11 +42,11 @@ PICTURE_SECONDS = 600.0
 # The name of the camera for both scenes. Without a shared camera, a change of the scene would move the viewpoint.
 EYE = "blendwright look"
 # The far clipping distance of a perspective camera.
-FAR = 1e6
+FAR_CLIP = 1e6
 # The distance of an orthographic camera, as a multiple of the extent or the width of the later scene.
 STEPS_BACK = 10
 # The maximum width of one picture in pixels.
-WIDEST = 1024
+MAX_WIDTH_PIXELS = 1024
 PREVIEW = "render.preview"
 # The seed of render noise in a result: the default of `render.preview`.
 SEED = 0
@@ -233,7 +233,7 @@ def _seen(
         args: dict[str, Any] = {
             **shared[number],
             "reference": reference,
-            "width": min(later["width"], WIDEST),
+            "width": min(later["width"], MAX_WIDTH_PIXELS),
             "panels": ["SCENE", "REFERENCE", "DIFFERENCE"],
             "captions": [f"after: commit {after.number}", f"before: commit {before.number}"],
             "artifact": sheet,
@@ -289,7 +289,7 @@ def framed(steps: LookSteps, view: NamedView, name: str = EYE, frame: int | None
         "rotation_euler_deg": camera["rotation_euler_deg"],
     }
     if perspective:
-        return {**eye, "clip_end": FAR}
+        return {**eye, "clip_end": FAR_CLIP}
     # Move the camera back, so that nearer objects of the other scene stay in front of it. An orthographic depth buffer has the same
     # precision everywhere, so the distance must stay limited.
     scale = _ortho_scale(steps, camera["data"])

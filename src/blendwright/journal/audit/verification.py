@@ -2,7 +2,7 @@
 commits.
 
 The own hash of a record reveals an edit; the neighbours reveal a removal or a swap. The stored head reveals a cut-off
-end. If somebody adjusted that head, the receipts still name the removed records. A record also holds the hash of its
+end. If an attacker adjusted that head, the receipts still name the removed records. A record also holds the hash of its
 commit or reading, which reveals an edit there. Records of older versions lack that hash; the report counts them.
 """
 
