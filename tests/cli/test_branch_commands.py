@@ -96,7 +96,7 @@ def test_bisect_finds_the_commit_and_leaves_the_workspace(shell: Shell) -> None:
     for check, said in (
         ("nobody > 2", "not an expression"),
         ("1 +", "not an expression"),
-        ("True", "nothing to look for"),
+        ("True", "no commit broke it"),
         ("False", "either"),
     ):
         assert said in shell("bisect", "--expect", check, "--json", code=2).document["error"]["message"]

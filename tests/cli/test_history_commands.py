@@ -128,7 +128,7 @@ def test_an_exported_scene_is_the_same_scene_and_an_edited_one_is_adopted(shell:
     assert (written["commit"], written["scene_hash"]) == (3, HASHES[3])
     seen = shell("snapshot", "--scene", "out/three.blend", "--json", code=0).document
     assert seen["fingerprint"] == HASHES[3]
-    assert "there already" in shell("export", "out/three.blend", "--json", code=2).document["error"]["message"]
+    assert "exists already" in shell("export", "out/three.blend", "--json", code=2).document["error"]["message"]
     adopted = shell("adopt", "out/three.blend", "--json", code=0).document
     assert (adopted["adopted"], adopted["commit"], adopted["scene_hash"]) == (True, 5, HASHES[3])
     document = shell("run", "plan.json", "--json", code=1).document
@@ -183,7 +183,9 @@ def test_the_newest_scene_is_adopted_out_of_a_quarantine(shell: Shell) -> None:
     shell(*call, code=3)
     told = shell("recover", "--json", code=0).document
     assert told["ways_out"][0].startswith("blendwright recover --adopt")
-    assert "one can be taken" in shell("recover", "--adopt", "--to", "3", "--json", code=2).document["error"]["message"]
+    assert (
+        "exclude each other" in shell("recover", "--adopt", "--to", "3", "--json", code=2).document["error"]["message"]
+    )
     freed = shell("recover", "--adopt", "--json", code=0).document
     assert (freed["fit"], freed["quarantine"], freed["head"]) == (True, None, 5)
     done = shell(*call, code=0).document

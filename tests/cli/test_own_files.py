@@ -76,7 +76,7 @@ def test_no_workspace_is_made_where_somebody_else_could_put_files(tmp_path: Path
     place.mkdir()
     change(place)
     for workspace in (place, place / ".blendwright", place / "deeper" / "w"):
-        with pytest.raises(EnvironmentUnfit, match="no workspace is made"):
+        with pytest.raises(EnvironmentUnfit, match="no workspace is created"):
             create_workspace(workspace)
         assert not is_workspace(workspace)
     assert list(place.iterdir()) == []

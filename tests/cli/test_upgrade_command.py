@@ -108,7 +108,7 @@ def test_a_workspace_is_moved_only_when_what_parts_is_accepted(shell: Shell, oth
     assert done.document["moved"]["commit"] == 3 and done.document["same"] is False
     # From here on it belongs to the new one.
     again = shell("upgrade", "--workspace", "w", "--blender", OWN, code=2)
-    assert f"belongs to Blender {OWN} already" in again.err
+    assert f"is already on Blender {OWN}" in again.err
     refused = shell("undo", "--workspace", "w", code=3)
     assert f"commit 2 was made with Blender {other}" in refused.err and f"--blender {other}" in refused.err
     assert "left out" in shell("replay", "--workspace", "w", code=0).out

@@ -76,7 +76,7 @@ def test_where_the_commit_has_a_saved_scene_no_blender_is_needed(workspace: Path
 def test_only_an_empty_place_is_forked_into(workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "mine.txt").write_text("mine")
-    with pytest.raises(Refusal, match="has something in it"):
+    with pytest.raises(Refusal, match="is not empty"):
         fork(workspace, 1, tmp_path / "used")
     with pytest.raises(Refusal, match="no commit 99"):
         fork(workspace, 99, tmp_path / "new")

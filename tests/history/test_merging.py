@@ -49,7 +49,7 @@ def test_what_looked_at_more_than_it_names_is_found_by_the_rehearsal(opened: Ope
     planned = plan_merge(opened.journal.workspace, "copied")
     with pytest.raises(Refusal) as caught:
         merge(opened, "copied")
-    assert planned.conflicts or "depends on what the other line changed" in caught.value.findings[0].message
+    assert planned.conflicts or "depends on data that the other line changed" in caught.value.findings[0].message
     assert opened.journal.head_number == head
 
 
@@ -61,7 +61,7 @@ def test_what_cannot_be_run_again_is_refused_on_either_side(opened: OpenScene) -
         opened.history.switch(here)
         plan = plan_merge(opened.journal.workspace, other)
         assert not plan.ok and plan.unmergeable[0].commit.tool == "file.import" and plan.unmergeable[0].side
-        with pytest.raises(Refusal, match="cannot be run again"):
+        with pytest.raises(Refusal, match="cannot run again"):
             merge(opened, other)
 
 

@@ -70,7 +70,7 @@ def test_a_preview_says_so_where_no_checkpoint_leads_to_the_scene(scene: OpenSce
     imported = scene.journal.checkpoints.route(head.number, without=[newest.id]).checkpoint
     assert imported is not None
     imported.path.write_bytes(b"damaged")
-    with pytest.raises(EnvironmentUnfit, match="opens to another one") as refused:
+    with pytest.raises(EnvironmentUnfit, match="opens every checkpoint") as refused:
         scene.preview(create("two"))
     assert "replay" in (refused.value.cure or "") and "quarantine" not in refused.value.message
     assert scene.journal.recovery.quarantine() is None

@@ -27,7 +27,7 @@ from blendwright.engine.scene.fingerprint_scheme import blender_of
 from blendwright.records.commits import Commit
 from blendwright.values.errors import EnvironmentUnfit, Refusal
 from blendwright.versions import upgrade as upgrading
-from blendwright.versions.pictures import CAPTION, HEIGHT, WIDTH
+from blendwright.versions.pictures import CAPTION_PIXELS, HEIGHT, WIDTH
 from blendwright.versions.upgrade import Upgrade, UpgradeOptions, upgrade
 from blendwright.views.queries import replay
 from blendwright.workspace.reading import read_journal
@@ -182,7 +182,7 @@ def test_the_report_can_be_read_and_looked_at(reported: tuple[Upgrade, Path, byt
     for pair in pairs:
         assert pair["side_by_side"] in page
         with Image.open(result.directory / pair["side_by_side"]) as whole:
-            assert whole.size == (3 * WIDTH, HEIGHT + CAPTION)
+            assert whole.size == (3 * WIDTH, HEIGHT + CAPTION_PIXELS)
         for name in ("old", "new"):
             with Image.open(result.directory / pair[name]) as picture:
                 assert picture.size == (WIDTH, HEIGHT)
@@ -325,7 +325,7 @@ def test_a_workspace_in_which_nothing_parts_moves_when_it_is_told_to(
 
 @pytest.mark.slow
 def test_a_workspace_is_not_moved_to_the_blender_that_it_belongs_to(workspace: Path) -> None:
-    with pytest.raises(Refusal, match=f"belongs to Blender {OLD} already"):
+    with pytest.raises(Refusal, match=f"is already on Blender {OLD}"):
         upgrade(workspace, OLD, options=QUIET)
 
 

@@ -55,7 +55,7 @@ def test_a_workspace_names_what_its_user_has_added_and_never_a_program(workspace
     program.chmod(0o755)
     for text in (str(program), "./blender", "workspace/blender", "python", "studio"):
         use(workspace / FILE, text)
-        with pytest.raises(Refusal, match="is no Blender that was added") as caught:
+        with pytest.raises(Refusal, match="is not a Blender that was added") as caught:
             blendwright.open(workspace)
         assert str(workspace / FILE) in caught.value.message and "add PATH --name" in str(caught.value.cure)
     place = tmp_path / "data" / "blendwright" / "blenders" / "studio"

@@ -39,8 +39,8 @@ def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pyte
     assert "blendwright.open(" in example and "scene.call(" in example
     names: dict[str, object] = {}
     exec(compile(textwrap.dedent(example), "example", "exec"), names)
-    made = names["made"]
-    assert isinstance(made, ToolResult) and made.ok
+    result = names["result"]
+    assert isinstance(result, ToolResult) and result.ok
     assert sessions(tmp_path / "my-workspace") == []
 
 

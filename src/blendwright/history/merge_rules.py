@@ -87,9 +87,7 @@ def own_commits(
     by_number = {commit.number: commit for commit in (*ours, *theirs)}
 
     def first(commit: CommitChanges) -> int:
-        """Return the first commit that this one repeats, through any number of merges, or its own number if it
-        repeats none.
-        """
+        """Return the number of the original commit that this one repeats, through any number of merges."""
         while commit.request_id in merges and commit.operation_id.isdigit():
             repeated = by_number.get(int(commit.operation_id))
             if repeated is None or (repeated.tool, repeated.args) != (commit.tool, commit.args):

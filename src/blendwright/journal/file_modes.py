@@ -14,7 +14,7 @@ DATABASE = "journal.db"
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
 # The permission bits of group and other users.
-OTHERS = 0o077
+GROUP_AND_OTHER_BITS = 0o077
 
 # Names of files and directories with arguments, scenes and pictures, which only the owner may read.
 PRIVATE = (
@@ -56,7 +56,7 @@ def _close(path: Path) -> None:
     try:
         status = path.lstat()
         is_owner = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
-        if is_owner and status.st_mode & OTHERS and not stat.S_ISLNK(status.st_mode):
-            path.chmod(stat.S_IMODE(status.st_mode) & ~OTHERS)
+        if is_owner and status.st_mode & GROUP_AND_OTHER_BITS and not stat.S_ISLNK(status.st_mode):
+            path.chmod(stat.S_IMODE(status.st_mode) & ~GROUP_AND_OTHER_BITS)
     except OSError:
         pass  # the path does not exist, or the file system has no permissions

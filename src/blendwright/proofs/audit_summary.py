@@ -11,7 +11,7 @@ from blendwright.workspace.reading import read_journal
 from blendwright.workspace.settings import heads_directory
 
 # The number of records in a summary.
-SHOWN = 12
+RECORDS_SHOWN = 12
 
 
 def verify_workspace(workspace: str | Path) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def verify_workspace(workspace: str | Path) -> dict[str, Any]:
     with read_journal(directory) as journal:
         report = journal.audit.verify(heads_outside=heads_directory(load_policy(directory).policy))
         try:
-            last = journal.audit.records(after=max(0, report.head.sequence - SHOWN), limit=SHOWN)
+            last = journal.audit.records(after=max(0, report.head.sequence - RECORDS_SHOWN), limit=RECORDS_SHOWN)
         except JournalError:
             last = ()  # one of them was edited; the problems of the report name it
     return {

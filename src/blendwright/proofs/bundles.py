@@ -32,12 +32,12 @@ from blendwright.workspace.settings import heads_directory
 
 # The number of hexadecimal digits per digest, and the number of digests per line. Digests only locate an edit, so a part of the
 # SHA-256 is enough: the signature proves the content.
-DIGEST, PER_LINE = 16, 1000
+DIGEST_DIGITS, DIGESTS_PER_LINE = 16, 1000
 # The maximum length of a line in bytes.
 LONGEST_LINE = 64 << 20
 # The number of problems that a report lists.
-MOST_PROBLEMS = 50
-SIGNED = f"{FORMAT}\n".encode()
+MAX_PROBLEMS = 50
+SIGNED_PREFIX = f"{FORMAT}\n".encode()
 _HEX_KEY = re.compile("[0-9a-f]{64}")
 _HEX_SIGNATURE = re.compile("[0-9a-f]{128}")
 
@@ -125,9 +125,9 @@ def _write(output: BinaryIO, lines: Iterator[bytes], key: SigningKey) -> None:
     for line in lines:
         digests.append(line_digest(line))
         put(line)
-    for at in range(0, len(digests), PER_LINE):
-        put(as_json("the digests", {"digests": "".join(digests[at : at + PER_LINE])}).encode())
-    signature = key.private.sign(SIGNED + content_hash.digest()).hex()
+    for at in range(0, len(digests), DIGESTS_PER_LINE):
+        put(as_json("the digests", {"digests": "".join(digests[at : at + DIGESTS_PER_LINE])}).encode())
+    signature = key.private.sign(SIGNED_PREFIX + content_hash.digest()).hex()
     output.write(as_json("the signature", {"signature": signature}).encode() + b"\n")
 
 
@@ -201,7 +201,7 @@ class _Reader:
             counts["commit"],
             fingerprint,
             is_trusted,
-            tuple(self._problems[:MOST_PROBLEMS]),
+            tuple(self._problems[:MAX_PROBLEMS]),
             self._check.not_covered,
         )
 
@@ -210,7 +210,7 @@ class _Reader:
         number = 0
         while line := self._opened.readline(LONGEST_LINE + 1):
             number += 1
-            if number > MOST_LINES + MOST_LINES // PER_LINE + 2 or len(line) > LONGEST_LINE:
+            if number > MOST_LINES + MOST_LINES // DIGESTS_PER_LINE + 2 or len(line) > LONGEST_LINE:
                 self._note(number, "the bundle is larger than any that Blendwright writes")
                 return None
             text = line[:-1]
@@ -229,19 +229,19 @@ class _Reader:
             else:
                 self._compare(ending[1])
             self._content_hash.update(line)
-            if len(self._problems) > MOST_PROBLEMS:
+            if len(self._problems) > MAX_PROBLEMS:
                 return None
         return None
 
     def _compare(self, digests: str) -> None:
-        for at in range(0, len(digests), DIGEST):
+        for at in range(0, len(digests), DIGEST_DIGITS):
             index = self._digest_count
             self._digest_count += 1
-            if index >= len(self._digests) or self._digests[index] != digests[at : at + DIGEST]:
+            if index >= len(self._digests) or self._digests[index] != digests[at : at + DIGEST_DIGITS]:
                 self._note(index + 1, "the line differs from the signed one")
 
     def _note(self, line: int, problem: str) -> None:
-        if len(self._problems) > MOST_PROBLEMS:
+        if len(self._problems) > MAX_PROBLEMS:
             return
         if line:
             problem = f"line {line}: {problem}"
@@ -249,7 +249,7 @@ class _Reader:
 
 
 def line_digest(line: bytes) -> str:
-    return hashlib.sha256(line).hexdigest()[:DIGEST]
+    return hashlib.sha256(line).hexdigest()[:DIGEST_DIGITS]
 
 
 def _last_part(text: bytes) -> tuple[str, str] | None:
@@ -273,7 +273,7 @@ def _is_signed(key: str, signature: str, digest: bytes) -> bool:
     if not _HEX_SIGNATURE.fullmatch(signature):
         return False  # uppercase digits would be a second file with the same signature
     try:
-        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), SIGNED + digest)
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), SIGNED_PREFIX + digest)
     except (InvalidSignature, ValueError):
         return False
     return True

@@ -27,7 +27,7 @@ from blendwright.values.errors import JournalError
 
 # The number of lines of one bundle. The limit protects against bundles that are made to harm their verifier.
 MOST_LINES = 5_000_000
-ORDER = (*SECTIONS, "scene")
+LINE_ORDER = (*SECTIONS, "scene")
 # The fields of a record that its commit or reading repeats, under the names of both.
 _REPEATED = {"request_id": "request_id", "operation_id": "operation_id", "tool": "tool_name"}
 
@@ -126,7 +126,7 @@ class ProofCheck:
         self.header = header
 
     def _ordered(self, name: str) -> Iterator[str]:
-        position = ORDER.index(name)
+        position = LINE_ORDER.index(name)
         if position < self._section:
             yield f"the line is of the kind {name}, whose section has ended"
         self._section = max(self._section, position)
@@ -204,7 +204,7 @@ class ProofCheck:
 
 
 _CHECKS: dict[str, Callable[[ProofCheck, dict[str, Any]], Iterator[str]]] = {
-    name: getattr(ProofCheck, f"_{name}") for name in ORDER
+    name: getattr(ProofCheck, f"_{name}") for name in LINE_ORDER
 }
 
 

@@ -95,7 +95,7 @@ def _read(file: Path) -> SigningKey:
         status = os.fstat(opened.fileno())
         text = opened.read(10_000)
     if hasattr(os, "geteuid") and (stat.S_IMODE(status.st_mode) & 0o077 or status.st_uid != os.geteuid()):
-        fix = f"If nobody else has read it, `chmod 600 {file}`. Otherwise remove it and create another: blendwright audit key"
+        fix = f"If no other user has read it, `chmod 600 {file}`. Otherwise remove it and create another: blendwright audit key"
         raise EnvironmentUnfit(f"{file} can be read by other users", cure=fix)
     try:
         key = load_pem_private_key(text, password=None)

@@ -11,7 +11,7 @@ CAPABILITY = Capability(
         "upgrade": Command(
             "versions.commands",
             "upgrade",
-            "Replay the workspace in another Blender next to its own, report differences, and move it there if you confirm.",
+            "Replay the workspace in another Blender next to the current one, report differences, and move it there if you confirm.",
         ),
         "compare": Command(
             "versions.commands",

@@ -59,7 +59,7 @@ def upgrade(
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
-    """Replay the workspace in another Blender next to its own, report differences, and move it there if you confirm.
+    """Replay the workspace in another Blender next to the current one, report differences, and move it there if you confirm.
 
     Without --yes or --accept-differences, the command changes nothing. The history stays: earlier commits remain
     reachable with the old Blender.

@@ -107,8 +107,8 @@ def array_difference(
 
 
 def close(first: float, second: float, tolerance: float = TOLERANCE) -> bool:
-    """Return whether two numbers are equal within the tolerance. Two NaNs are equal."""
-    if math.isnan(first) and math.isnan(second):
+    """Return whether two numbers are equal within the tolerance. If the first number is NaN, they count as equal."""
+    if math.isnan(first):
         return True
     return first == second or math.isclose(first, second, rel_tol=tolerance, abs_tol=tolerance)
 

@@ -18,11 +18,11 @@ WIDTH, HEIGHT = 480, 360
 # The time limit of one picture. A heavy scene on a slow machine takes long, but a hanging render must not block the report.
 PICTURE_SECONDS = 600.0
 # The difference of a channel, out of 255, from which it counts as visible. Smaller differences are noise of the renderers.
-VISIBLE = 16
+VISIBLE_DIFFERENCE = 16
 # The factor that brightens the picture of the difference.
-AMPLIFIED = 4
+DIFFERENCE_FACTOR = 4
 # The height of the captions in pixels.
-CAPTION = 18
+CAPTION_PIXELS = 18
 ARTIFACT = "compared.png"
 # The views to try in order: the scene's own camera with its lights, then a corner view if the scene has no camera.
 VIEWS: tuple[dict[str, Any], ...] = ({"engine": "CYCLES", "samples": 16}, {"view": "ISO"})
@@ -74,16 +74,16 @@ def _joined(directory: Path, pair: PicturePair, *versions: str) -> PicturePair:
     largest = difference.split()[0]
     for channel in difference.split()[1:]:
         largest = ImageChops.lighter(largest, channel)
-    differing = sum(largest.histogram()[VISIBLE:]) / (largest.width * largest.height)
-    shown = difference.point([min(255, value * AMPLIFIED) for value in range(256)] * 3)
-    sheet = Image.new("RGB", (old.width * 3, old.height + CAPTION), "black")
+    differing = sum(largest.histogram()[VISIBLE_DIFFERENCE:]) / (largest.width * largest.height)
+    shown = difference.point([min(255, value * DIFFERENCE_FACTOR) for value in range(256)] * 3)
+    sheet = Image.new("RGB", (old.width * 3, old.height + CAPTION_PIXELS), "black")
     draw = ImageDraw.Draw(sheet)
     captions = (
         *(f"Blender {version}" for version in versions),
-        f"difference, {AMPLIFIED} times as bright ({differing:.1%} of the pixels)",
+        f"difference, {DIFFERENCE_FACTOR} times as bright ({differing:.1%} of the pixels)",
     )
     for index, (picture, caption) in enumerate(zip((old, new, shown), captions, strict=True)):
-        sheet.paste(picture, (index * old.width, CAPTION))
+        sheet.paste(picture, (index * old.width, CAPTION_PIXELS))
         draw.text((index * old.width + 4, 3), caption, fill="white")
     sheet.save(directory / pair.side_by_side)
     return PicturePair(pair.old, pair.new, pair.side_by_side, round(differing, 6))

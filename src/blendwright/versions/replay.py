@@ -1,5 +1,4 @@
-"""A replay of the journal in its own and another Blender, operation by operation, to find where results and scenes
-differ.
+"""A replay of the journal in the old and the new Blender, to find the operations whose results or scenes differ.
 
 The old Blender must reproduce the hashes of the journal. The new one has other hashes, so the replay compares the
 results of operations and the changed datablocks. Both Blenders open the checkpoint of a step that cannot be replayed,
@@ -71,7 +70,7 @@ class VersionReplay:
 
     @property
     def failed(self) -> bool:
-        """Whether an operation failed in the new Blender, which then continued with the scene of the old one."""
+        """An operation failed in the new Blender, which then continued with the scene of the old one."""
         return any(part.kind == "failed" for part in self.parts)
 
 
@@ -101,7 +100,7 @@ class _Replay:
     opened: list[OpenedCommit] = field(default_factory=list[OpenedCommit])
     parts: list[OperationPart] = field(default_factory=list[OperationPart])
     notes: list[Mapping[DesignNote, int]] = field(default_factory=list[Mapping[DesignNote, int]])
-    known: dict[Place, PropertyPart] = field(default_factory=dict[Place, PropertyPart])
+    known_parts: dict[Place, PropertyPart] = field(default_factory=dict[Place, PropertyPart])
 
     def run(self) -> VersionReplay:
         for number, commit in enumerate(self.commits, 1):
@@ -135,7 +134,7 @@ class _Replay:
         _require(commit, old)
         if not commit.replayable:
             self.opened.append(OpenedCommit(commit.number, commit.operation_id, commit.tool))
-        self.known.clear()
+        self.known_parts.clear()
         self._report(commit, kind, message, (), self._news(self._compare(None), ()))
 
     def _redo(self, commit: Commit) -> None:
@@ -168,7 +167,7 @@ class _Replay:
         self.observe(part)
         self.parts.append(part)
         self.blenders.hand_over()
-        self.known.clear()
+        self.known_parts.clear()
         self._news(self._compare(None), ())
 
     def _compare(self, keys: Sequence[tuple[str, ...]] | None) -> tuple[PropertyPart, ...]:
@@ -181,12 +180,12 @@ class _Replay:
 
         For the datablocks in `keys`, forget differences that no longer exist.
         """
-        news = tuple(part for part in parts if self.known.get(part.place()) != part)
+        news = tuple(part for part in parts if self.known_parts.get(part.place()) != part)
         compared_blocks = {key[:2] for key in keys}
-        outdated = [place for place in self.known if place[:2] in compared_blocks]
-        for place in outdated:
-            del self.known[place]
-        self.known |= {part.place(): part for part in parts}
+        outdated = [location for location in self.known_parts if location[:2] in compared_blocks]
+        for location in outdated:
+            del self.known_parts[location]
+        self.known_parts |= {part.place(): part for part in parts}
         return news
 
     def _report(

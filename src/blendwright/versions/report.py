@@ -17,12 +17,12 @@ from blendwright.versions.replay import OpenedCommit, OperationPart
 
 REPORT, PAGE = "report.json", "report.html"
 # The number of entries of a list in a receipt. The report has all.
-MOST_IN_RECEIPT = 100
+MAX_RECEIPT_ENTRIES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedScene:
-    """The same scene in both Blenders. `how` describes how the new Blender got it."""
+    """A scene in both Blenders. `how` describes how the new Blender got it."""
 
     how: str
     parts: tuple[PropertyPart, ...]
@@ -92,9 +92,9 @@ class VersionReport:
             "from_blender": self.old,
             "to_blender": self.new,
             "same": self.same,
-            "operations_parted": parted[:MOST_IN_RECEIPT],
+            "operations_parted": parted[:MAX_RECEIPT_ENTRIES],
             "properties_parted": len(places),
-            "properties": list(dict.fromkeys(places))[:MOST_IN_RECEIPT],
+            "properties": list(dict.fromkeys(places))[:MAX_RECEIPT_ENTRIES],
             "report_sha256": sha256,
         }
 

@@ -98,8 +98,8 @@ def upgrade(
     options: UpgradeOptions | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Upgrade:
-    """Compare the workspace in its own Blender and in a new one, write a report, and move the workspace if the
-    options say so.
+    """Compare the workspace in the old and the new Blender, write a report, and move the workspace if the options
+    say so.
 
     Raise Refusal when the workspace is already on the new Blender, EnvironmentUnfit when the old Blender is not the
     workspace's own, and RebuildFailed when the journal does not lead to its own scenes.

@@ -42,11 +42,11 @@ PICTURE_SECONDS = 600.0
 # The name of the camera for both scenes. Without a shared camera, a change of the scene would move the viewpoint.
 EYE = "blendwright look"
 # The far clipping distance of a perspective camera.
-FAR = 1e6
+FAR_CLIP = 1e6
 # The distance of an orthographic camera, as a multiple of the extent or the width of the later scene.
 STEPS_BACK = 10
 # The maximum width of one picture in pixels.
-WIDEST = 1024
+MAX_WIDTH_PIXELS = 1024
 PREVIEW = "render.preview"
 # The seed of render noise in a result: the default of `render.preview`.
 SEED = 0
@@ -55,8 +55,8 @@ AFTER, SHEET = "after.png", "before_after.png"
 
 @dataclass(frozen=True, slots=True)
 class LookBack:
-    """The viewpoint for looking at the scenes of two commits. Without a view and a camera, each scene uses its own
-    camera.
+    """The viewpoint for looking at the scenes of two commits. Without a view and a camera, each scene uses
+    the scene camera.
 
     Without a frame, each scene uses its own current frame.
     """
@@ -210,7 +210,7 @@ def _seen(
     rebuild_commit(steps.worker, journal, after.number)
     shared: dict[int, dict[str, Any]] = {}
     eyes: list[dict[str, Any]] = []
-    taken: dict[int, dict[str, Any]] = {}
+    rendered: dict[int, dict[str, Any]] = {}
     for number, look in looks.items():
         shared[number] = {"engine": look.engine}
         if look.camera is not None:
@@ -222,18 +222,18 @@ def _seen(
             shared[number]["camera"] = f"{EYE} {number}"
         size = {"width": look.width, "height": look.width * 3 // 4, "render_shape": True}
         with _tolerate_missing_camera(look):
-            taken[number] = steps.do(PREVIEW, {**shared[number], **size, "artifact": _numbered(AFTER, number)})
+            rendered[number] = steps.do(PREVIEW, {**shared[number], **size, "artifact": _numbered(AFTER, number)})
     rebuild_commit(steps.worker, journal, before.number)
     for eye in eyes:
         steps.do("camera.create", eye)
     scratch = steps.worker.require_process().scratch
     seen: dict[int, CommitsSeen] = {}
-    for number, later in taken.items():
+    for number, later in rendered.items():
         reference, sheet = _numbered(AFTER, number), _numbered(SHEET, number)
         args: dict[str, Any] = {
             **shared[number],
             "reference": reference,
-            "width": min(later["width"], WIDEST),
+            "width": min(later["width"], MAX_WIDTH_PIXELS),
             "panels": ["SCENE", "REFERENCE", "DIFFERENCE"],
             "captions": [f"after: commit {after.number}", f"before: commit {before.number}"],
             "artifact": sheet,
@@ -289,7 +289,7 @@ def framed(steps: LookSteps, view: NamedView, name: str = EYE, frame: int | None
         "rotation_euler_deg": camera["rotation_euler_deg"],
     }
     if perspective:
-        return {**eye, "clip_end": FAR}
+        return {**eye, "clip_end": FAR_CLIP}
     # Move the camera back, so that nearer objects of the other scene stay in front of it. An orthographic depth buffer has the same
     # precision everywhere, so the distance must stay limited.
     scale = _ortho_scale(steps, camera["data"])

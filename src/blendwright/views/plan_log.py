@@ -17,9 +17,9 @@ from blendwright.views.timeline import about
 from blendwright.workspace.reading import read_journal
 
 # The maximum number of characters of a plan's title.
-LONGEST_TITLE = 72
+MAX_TITLE_CHARACTERS = 72
 # The number of tools that a title names.
-MOST_TOOLS = 2
+MAX_TITLE_TOOLS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def _title(span: PlanSpan, last: Commit, who: Who, programs: Sequence[StoredProg
 
 
 def _tools(span: PlanSpan) -> str:
-    names = [tool for tool, _ in span.tools.most_common(MOST_TOOLS)]
+    names = [tool for tool, _ in span.tools.most_common(MAX_TITLE_TOOLS)]
     text = ", ".join(names)
     remaining = len(span.tools) - len(names)
     if remaining:
@@ -168,6 +168,6 @@ def program_title(text: str) -> str | None:
 
 def _cut(text: str) -> str:
     line = " ".join(text.split())
-    if len(line) <= LONGEST_TITLE:
+    if len(line) <= MAX_TITLE_CHARACTERS:
         return line
-    return line[: LONGEST_TITLE - 1] + "…"
+    return line[: MAX_TITLE_CHARACTERS - 1] + "…"

@@ -1,4 +1,4 @@
-"""A Blender for views of a workspace's scenes, in a thread of its own. It ends after a time without requests.
+"""A Blender for views of a workspace's scenes, in a separate thread. It ends after a time without requests.
 
 The workspace may be in use: the reader takes no lock and changes nothing in the journal.
 """
@@ -25,7 +25,7 @@ _Job = tuple[Callable[[SceneViews], Any], Future[Any]]
 
 
 class SceneReader:
-    """A queue of view jobs with one worker thread. `urgent` jobs come first, in order; the others run newest first.
+    """A queue of view jobs with one worker thread. `urgent` jobs come first, in order; the other jobs run newest first.
 
     The newest job is most likely the one that the user is looking at.
     """

@@ -24,9 +24,9 @@ from blendwright.wire.remote_scene import RemoteScene
 
 GLB_FILE = "scene.glb"
 # The quality of WebP pictures.
-QUALITY = 82
+WEBP_QUALITY = 82
 # The fields of an object in a list, and their names in a snapshot.
-SHOWN = {"type": "type", "data": "data", "parent": "parent", "collections": "collections", "materials": "materials",
+OBJECT_FIELDS = {"type": "type", "data": "data", "parent": "parent", "collections": "collections", "materials": "materials",
          "location": "transform.location", "modifiers": "modifiers.order", "visible": "visible_render"}  # fmt: skip
 
 
@@ -138,7 +138,7 @@ class SceneViews:
 
         written = io.BytesIO()
         with open_scratch_file(self._worker.require_process().scratch, "artifacts", AFTER) as opened:
-            Image.open(opened, formats=("PNG",)).convert("RGB").save(written, "WEBP", quality=QUALITY)
+            Image.open(opened, formats=("PNG",)).convert("RGB").save(written, "WEBP", quality=WEBP_QUALITY)
         return written.getvalue()
 
     def _go_to(self, number: int) -> Commit:
@@ -171,4 +171,4 @@ def glb_of(worker: RemoteScene) -> bytes | None:
 
 
 def _shown(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: entry.get(key) for name, key in SHOWN.items()}
+    return {name: entry.get(key) for name, key in OBJECT_FIELDS.items()}

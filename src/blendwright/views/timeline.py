@@ -17,9 +17,9 @@ from blendwright.views.queries import commit_details
 from blendwright.workspace.reading import read_journal
 
 # The number of characters of a text in a row.
-LONGEST_TEXT = 240
+MAX_TEXT_CHARACTERS = 240
 # The number of names in a row.
-MOST_NAMES = 4
+MAX_NAMES = 4
 # The kind of changes that add a datablock to a collection. The datablock itself says more.
 MEMBERSHIP = "member"
 
@@ -140,7 +140,7 @@ class _Rows:
             "time": commit.timestamp,
             "hash": commit.hash_after,
             "who": {"by": who.by, "name": who.model or who.host or "", "program": who.program is not None},
-            "asked": (who.asked or "")[:LONGEST_TEXT],
+            "asked": (who.asked or "")[:MAX_TEXT_CHARACTERS],
             "approved_by": who.approved_by,
             "about": about(commit),
             "head": commit.number == self._head,
@@ -163,9 +163,9 @@ def about(commit: Commit) -> list[str]:
     if commit.kind != "operation":
         file = commit.args.get("file")
         if file:
-            return [str(file)[:LONGEST_TEXT]]
+            return [str(file)[:MAX_TEXT_CHARACTERS]]
         return []
     changes = commit.receipt.get("changes") or ()
     objects = [change["name"] for change in changes if change["kind"] == "objects"]
     datablocks = [change["name"] for change in changes if change["kind"] not in ("objects", MEMBERSHIP)]
-    return [str(name)[:LONGEST_TEXT] for name in dict.fromkeys(objects or datablocks)][:MOST_NAMES]
+    return [str(name)[:MAX_TEXT_CHARACTERS] for name in dict.fromkeys(objects or datablocks)][:MAX_NAMES]

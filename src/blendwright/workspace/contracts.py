@@ -29,7 +29,7 @@ from blendwright.workspace.policy_files import DEFAULT, settings_of
 from blendwright.workspace.settings import load_settings
 
 # The settings that a host states in its introduction, in every protocol version.
-INTRODUCED = frozenset({"host.name", "host.version", "host.transport", "host.elicitation"})
+INTRODUCED_SETTINGS = frozenset({"host.name", "host.version", "host.transport", "host.elicitation"})
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -112,7 +112,7 @@ def sources_of(
             source = "default"
         else:
             source = "policy"
-        if name in INTRODUCED:
+        if name in INTRODUCED_SETTINGS:
             source = "initialize"
         elif own_roots and in_policy.startswith("policy.roots."):
             source = "flag"

@@ -26,13 +26,13 @@ COMMANDS = frozenset({"run", "call"})
 WORKSPACE = "--workspace"
 DEFAULT = ".blendwright"
 # Options with which a command needs no Blender, or another one.
-OTHERWISE = frozenset({"--help", "--attach", "--blender", "--contract"})
+EXCLUDING_OPTIONS = frozenset({"--help", "--attach", "--blender", "--contract"})
 # The folder for scratch, in the user's cache directory.
 CACHE_FOLDER = "early"
 # The file that binds a workspace to a window, which has a Blender of its own.
 WINDOW = "window.json"
 # Settings that decide which Blender starts and with which limits.
-DECIDING = frozenset({"use", "memory_mb", "scratch_mb"})
+DECIDING_SETTINGS = frozenset({"use", "memory_mb", "scratch_mb"})
 
 _started: tuple[str, EarlyWorker] | None = None
 
@@ -80,7 +80,7 @@ def expected_workspace(arguments: Sequence[str]) -> str | None:
     workspace = DEFAULT
     for position, word in enumerate(arguments):
         name, equals, value = word.partition("=")
-        if name in OTHERWISE:
+        if name in EXCLUDING_OPTIONS:
             return None
         if name == WORKSPACE:
             if equals:
@@ -124,7 +124,7 @@ def _decides(file: Path) -> bool:
 
     Opening the workspace later checks the whole file.
     """
-    return file.exists() and not DECIDING.isdisjoint(_names(tomllib.loads(file.read_text("utf-8"))))
+    return file.exists() and not DECIDING_SETTINGS.isdisjoint(_names(tomllib.loads(file.read_text("utf-8"))))
 
 
 def _names(table: Mapping[str, Any]) -> Iterator[str]:

@@ -127,7 +127,7 @@ class OpenScene:
         request_id: str | None = None,
         boundary: Boundary | None = None,
     ) -> RunReport:
-        """Run a plan: a document of any dialect, or a parsed plan, which brings its own request_id and boundary.
+        """Run a plan: a document of any dialect, or a parsed plan with its request_id and boundary.
 
         Operations that were done before under the same ids do not run again.
         """
@@ -230,7 +230,7 @@ class OpenScene:
         return self._session.files.keep_artifacts(names, scratch)
 
     def as_host(self, proposal: Proposal) -> OpenScene:
-        """Return the same open scene for another host, under a contract of its own. Only the opener closes the scene.
+        """Return the same open scene for another host, under a separate contract. Only the opener closes the scene.
 
         Raise Refusal when no contract is possible with such a host.
         """

@@ -74,7 +74,7 @@ def _require_no_command(file: Path, table: Mapping[str, Any]) -> None:
 
 
 def allowed_roots(policy: Policy, roots: Sequence[str | Path] | None) -> Policy:
-    """Return the policy with these roots instead of its own, or the policy itself when `roots` is None."""
+    """Return the policy with these roots, or the unchanged policy when `roots` is None."""
     if roots is None:
         return policy
     named = {str(root): Verdict.ALLOW for root in roots}

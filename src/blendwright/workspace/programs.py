@@ -18,7 +18,7 @@ from blendwright.workspace.locations import workspace_directory
 from blendwright.workspace.policy_files import allowed_roots, load_policy
 
 # The maximum size of a library file, in bytes.
-LARGEST_LIBRARY = 262_144
+MAX_LIBRARY_BYTES = 262_144
 
 
 def program_surroundings(
@@ -65,9 +65,9 @@ def _read_library(path: str, bases: Sequence[Path], roots: FileRoots) -> str:
             if not roots.allows(file, Verdict.ALLOW):
                 raise _refusal(f"'{shown}' is outside the roots that the policy allows")
             with open_file(file) as opened:
-                content = opened.read(LARGEST_LIBRARY + 1)
-            if len(content) > LARGEST_LIBRARY:
-                raise _refusal(f"'{shown}' is larger than {LARGEST_LIBRARY >> 10} kB")
+                content = opened.read(MAX_LIBRARY_BYTES + 1)
+            if len(content) > MAX_LIBRARY_BYTES:
+                raise _refusal(f"'{shown}' is larger than {MAX_LIBRARY_BYTES >> 10} kB")
             return content.decode().replace("\r\n", "\n")
         except (OSError, ValueError, RuntimeError) as error:
             raise _refusal(f"'{shown}' cannot be read: {getattr(error, 'strerror', None) or error}") from error

@@ -155,6 +155,6 @@ def _adopt_head(journal: Journal, workspace: str | Path, blender: str | None) ->
         adopted = workspace_problems.adopt_head(journal, inspection.worker(), inspection.worker())
     yield (
         f"commit {adopted.commit.number} has the newest scene as it is now, with the hash {adopted.commit.hash_after},"
-        f" and HEAD is there"
+        f" and HEAD is at that commit"
     )
     yield from adopted.missing

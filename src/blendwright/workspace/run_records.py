@@ -34,7 +34,7 @@ NAME = re.compile(r"([0-9]{13}-[0-9a-f]{8})\.jsonl")
 # The maximum size of a record in bytes. Runs write less, and a larger file is not read.
 LARGEST_RECORD = 32 * 1024 * 1024
 # The maximum size of a plan in bytes. The record of a larger plan has no arguments, so it cannot run again.
-LARGEST_DOCUMENT = 4 * 1024 * 1024
+MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 # The number of operations above which a record lists none, because no viewer shows them all.
 MOST_OPERATIONS = 2_000
 # The dialects whose plans a record can repeat. Documents of other dialects say more than their operations.
@@ -225,7 +225,7 @@ def _document(plan: Plan) -> dict[str, Any] | None:
         ],
     }
     try:
-        if len(orjson.dumps(document)) <= LARGEST_DOCUMENT:
+        if len(orjson.dumps(document)) <= MAX_DOCUMENT_BYTES:
             return document
         return None
     except TypeError:

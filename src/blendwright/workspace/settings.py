@@ -52,7 +52,7 @@ class WorkspaceSettings:
         return registry_fingerprint(self.tools)
 
     def at(self, directory: Path) -> WorkspaceSettings:
-        """Return the same settings for another workspace with its own files, for a caller that opens many workspaces."""
+        """Return the same settings for another workspace and its files, for a caller that opens many workspaces."""
         settings = replace(self, directory=directory, files=_file_access(self.draft, directory, self.files.assets))
         settings.__dict__["registry"] = self.registry
         return settings
@@ -128,7 +128,7 @@ def require_no_scene(journal: JournalView, directory: Path, start: Path) -> None
     """Raise EnvironmentUnfit if the workspace has a scene already, because it can start from a file only once."""
     if journal.head is not None:
         raise EnvironmentUnfit(
-            f"the workspace {directory} already has a scene, which {start.name} would replace",
+            f"the workspace {directory} has a scene already, which {start.name} would replace",
             cure="Leave the scene out to continue with the existing scene, or name another workspace.",
         )
 

@@ -43,8 +43,8 @@ def blame(
     """Show the commits that made and changed an object, newest first, with their requests and authors. Renames are
     followed.
 
-    Examples: `blendwright blame Lamp`; `blendwright blame Lamp --property location`; `blendwright blame --kind
-    materials Steel`; `blendwright blame` for everything.
+    Examples: `blendwright blame Lamp`; `blendwright blame Lamp --property location`;
+    `blendwright blame --kind materials Steel`; `blendwright blame` for everything.
     """
     if name is None:
         if property is not None:

@@ -31,8 +31,8 @@ def branch(
     """List the branches, create one at a commit, or delete one. HEAD stays at its commit; `switch` moves it to a
     branch.
 
-    Examples: `blendwright branch` lists them; `blendwright branch warm-light` creates one at HEAD; `blendwright
-    branch warm-light 12` at commit 12; `blendwright branch --delete warm-light`.
+    Examples: `blendwright branch` lists them; `blendwright branch warm-light` creates one at HEAD;
+    `blendwright branch warm-light 12` at commit 12; `blendwright branch --delete warm-light`.
     """
     if name is None:
         _require_name_for(delete)
@@ -65,8 +65,8 @@ def switch(
 ) -> int:
     """Switch to a branch: its scene becomes the current one, and later commits belong to the branch.
 
-    Examples: `blendwright switch main`; `blendwright switch --create warm-light`; `blendwright switch --create retry
-    --at 12`.
+    Examples: `blendwright switch main`; `blendwright switch --create warm-light`;
+    `blendwright switch --create retry --at 12`.
     """
     if at is not None and not create:
         raise Refusal.of(Fault.ARGS_INVALID, "--at works only with a new branch", "Give --create as well.")
@@ -90,8 +90,8 @@ def tag(
 ) -> int:
     """List the tags, or give a commit a name that stays with it. An existing tag moves.
 
-    Examples: `blendwright tag` lists them; `blendwright tag approved`; `blendwright tag first-look 7`; `blendwright
-    tag --delete approved`.
+    Examples: `blendwright tag` lists them; `blendwright tag approved`; `blendwright tag first-look 7`;
+    `blendwright tag --delete approved`.
     """
     if name is None:
         _require_name_for(delete)

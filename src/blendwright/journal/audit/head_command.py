@@ -2,8 +2,8 @@
 
 The command starts without a shell, reads the note as one line of JSON, and has a time limit. Opening the journal
 sends the first head before anything else, so a broken command shows up at once. A thread sends later heads, only the
-newest, so that no commit waits; observers receive its failures. Pass a head that the command stored to `blendwright
-audit verify --known`.
+newest, so that no commit waits; observers receive its failures. Pass a head that the command stored to
+`blendwright audit verify --known`.
 """
 
 from __future__ import annotations

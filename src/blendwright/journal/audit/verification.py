@@ -2,7 +2,7 @@
 commits.
 
 The own hash of a record reveals an edit; the neighbours reveal a removal or a swap. The stored head reveals a cut-off
-end. If somebody adjusted that head, the receipts still name the removed records. A record also holds the hash of its
+end. If an attacker adjusted that head, the receipts still name the removed records. A record also holds the hash of its
 commit or reading, which reveals an edit there. Records of older versions lack that hash; the report counts them.
 """
 
@@ -86,7 +86,7 @@ def _chain(store: Store, head: AuditHead) -> Iterator[str]:
 
 
 def record_problems(sequence: int, hash: str, text: str, previous: AuditHead | None) -> Iterator[str]:
-    """Yield the problems of one record: of its own content, and of its link to `previous` when that is given."""
+    """Yield the problems of one record: in its content, and in its link to `previous` when that is given."""
     record = _parsed(text)
     if record.keys() not in SHAPES or as_json("a record", record) != text:
         yield f"record {sequence} was edited: it is not a record in canonical form"

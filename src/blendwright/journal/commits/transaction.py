@@ -1,4 +1,4 @@
-"""One atomic transaction for many operations: commits, receipts, audit records, checkpoint rows, intents and HEAD.
+"""An atomic transaction for many operations: commits, receipts, audit records, checkpoint rows, intents and HEAD.
 
 This is the only commit point, so it enforces the promises of the journal: one commit per key and line, scene hashes
 that join, and a checkpoint with every commit that cannot be replayed.

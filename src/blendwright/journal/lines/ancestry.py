@@ -101,7 +101,7 @@ class Ancestry:
         return self._latest
 
     def _rewound(self, latest: Ancestors, number: int) -> bool:
-        """Try to change the cached ancestors to those of a commit among them, as after a rollback.
+        """Try to change the cached ancestors to the ancestors of one of them, as after a rollback.
 
         Return whether that worked.
         """

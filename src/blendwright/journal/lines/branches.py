@@ -29,13 +29,13 @@ def listed(store: Store) -> tuple[Branch, ...]:
     head_number = None
     if head is not None:
         head_number = head[0]
-    found: list[Branch] = []
+    all_branches: list[Branch] = []
     for name, kind, number in store.rows(_LATEST):
         if kind == "entered":
-            found.append(Branch(name, head_number, True))
+            all_branches.append(Branch(name, head_number, True))
         else:
-            found.append(Branch(name, number, False))
-    return tuple(found)
+            all_branches.append(Branch(name, number, False))
+    return tuple(all_branches)
 
 
 def current(store: Store) -> str | None:

@@ -23,7 +23,7 @@ _LISTED_KINDS = tuple(Kind[name].blocks for name in ("OBJECT", "MATERIAL", "MESH
 # The root collection, which no commit makes.
 ROOT = "Scene Collection"
 # The number of receipts that validation reads at most, because reading more takes too long.
-MOST_COMMITS = 20_000
+MAX_COMMITS = 20_000
 
 
 class JournalNames:
@@ -69,7 +69,7 @@ def names_in_scene(workspace: Path) -> Mapping[str, frozenset[str]] | None:
         head = journal.head
         if head is None:
             return {}
-        if head.generation > MOST_COMMITS or journal.recovery.quarantine() is not None:
+        if head.generation > MAX_COMMITS or journal.recovery.quarantine() is not None:
             return None
         changes = journal.changes_to(head.number)
     except JournalError:

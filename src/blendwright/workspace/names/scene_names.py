@@ -16,12 +16,12 @@ from blendwright.wire.methods import StepAnswer, StepRequest
 from blendwright.workspace.names.port import Name, NameProblem
 
 # The time limit of one query.
-SECONDS = 10.0
+QUERY_SECONDS = 10.0
 # The number of names in one query.
-PAGE = 100
+NAMES_PER_QUERY = 100
 COLLECTIONS = Kind.COLLECTION.blocks
 # The word of `scene.expect` for each kind of datablock that it can check.
-WORDS = {Kind[word.upper()].blocks: word for word in ("object", "material", "mesh", "light", "camera", "world", "image",
+EXPECTED_KINDS = {Kind[word.upper()].blocks: word for word in ("object", "material", "mesh", "light", "camera", "world", "image",
          "action", "node_group")}  # fmt: skip
 
 
@@ -34,16 +34,19 @@ class SceneNames:
     def problems(self, names: Sequence[Name]) -> Mapping[Name, NameProblem]:
         if not self._scene.ready:
             return {}
-        checked = names[: 10 * PAGE]
-        problems = dict(self._missing([name for name in checked if name[0] in WORDS]))
+        checked = names[: 10 * NAMES_PER_QUERY]
+        problems = dict(self._missing([name for name in checked if name[0] in EXPECTED_KINDS]))
         problems |= dict(self._missing_collections([name for kind, name in checked if kind == COLLECTIONS]))
         return problems
 
     def _missing(self, asked: Sequence[Name]) -> Iterator[tuple[Name, NameProblem]]:
-        for start in range(0, len(asked), PAGE):
-            page = asked[start : start + PAGE]
-            expected = [Expectation(kind=WORDS[kind], name=name).model_dump(mode="json") for kind, name in page]  # pyright: ignore[reportArgumentType]
-            answer = _step(self._scene, Expect(), {"expectations": expected, "moment": "before"})
+        for start in range(0, len(asked), NAMES_PER_QUERY):
+            page = asked[start : start + NAMES_PER_QUERY]
+            expectations: list[dict[str, Any]] = []
+            for kind, name in page:
+                expectation = Expectation(kind=EXPECTED_KINDS[kind], name=name)  # pyright: ignore[reportArgumentType]
+                expectations.append(expectation.model_dump(mode="json"))
+            answer = _step(self._scene, Expect(), {"expectations": expectations, "moment": "before"})
             for finding in _findings(answer):
                 yield page[int(finding.pointer.split("/")[2])], _problem(finding)
 
@@ -61,7 +64,9 @@ def _problem(finding: Finding) -> NameProblem:
 
 def _step(scene: SceneHost, tool: AnyTool, args: dict[str, Any]) -> StepAnswer:
     canonical = tool.args_model.model_validate(args).model_dump(mode="json")
-    return scene.step(StepRequest(tool=tool.name, version=tool.version, args=canonical), deadline=SECONDS, cancel=None)
+    return scene.step(
+        StepRequest(tool=tool.name, version=tool.version, args=canonical), deadline=QUERY_SECONDS, cancel=None
+    )
 
 
 def _findings(answer: StepAnswer) -> Iterator[Finding]:

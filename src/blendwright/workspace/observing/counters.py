@@ -77,7 +77,7 @@ def named_ids(ids: events.CallIds) -> dict[str, str | None]:
 # Upper bounds of histogram buckets, in seconds. A simple operation takes a tenth of a millisecond, a render takes minutes.
 OPERATION_BOUNDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 RUN_BOUNDS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-PAGE = 5000
+RECORDS_PER_PAGE = 5000
 
 Record = Mapping[str, Any]
 
@@ -170,7 +170,7 @@ def count_journal(journal: JournalView) -> EventCounters:
     """
     counters = EventCounters()
     last = 0
-    while page := journal.audit.records(after=last, limit=PAGE):
+    while page := journal.audit.records(after=last, limit=RECORDS_PER_PAGE):
         for record in page:
             counters.add(record.record)
         last = page[-1].sequence

@@ -31,7 +31,7 @@ LEVELS = ("debug", "info", "warning", "error")
 DIRECTORY = "logs"
 NAME = "core.jsonl"
 # The size of one log file: about ten thousand operations.
-MOST_BYTES = 8 * 1024 * 1024
+MAX_FILE_BYTES = 8 * 1024 * 1024
 # The number of older files that the log keeps.
 ROTATED_FILES = 3
 
@@ -61,7 +61,7 @@ def shown_level(environment: Mapping[str, str] | None = None) -> str | None:
 class _CurrentRun(threading.local):
     """The run of the current thread.
 
-    Each run that waits for a person has its own thread. `about` has the fields of every line of the run.
+    Each run that waits for a person has a separate thread. `about` has the fields of every line of the run.
     """
 
     def __init__(self, about: Mapping[str, Any]) -> None:
@@ -228,7 +228,7 @@ class Log:
 class LogFile:
     """A buffered log file: `add` collects lines and `flush` writes them. Only the holder of the workspace writes it."""
 
-    def __init__(self, workspace: Path, *, shown: str | None = None, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, workspace: Path, *, shown: str | None = None, most_bytes: int = MAX_FILE_BYTES) -> None:
         """Open the log file. `shown` is the lowest level that also goes to standard error; None shows nothing there."""
         self.path = workspace / DIRECTORY / NAME
         self._max_bytes = most_bytes

@@ -153,7 +153,7 @@ def _buckets(durations: Durations) -> list[Any]:
 
 
 def _example(record: Record, value: float, ids: Sequence[str]) -> Exemplar:
-    """Return an example with as many whole ids as fit. Each id leads to the others."""
+    """Return an example with as many whole ids as fit. Each id leads to the other ids."""
     labels: dict[str, str] = {}
     remaining = EXAMPLE_CHARACTERS
     for name in ids:

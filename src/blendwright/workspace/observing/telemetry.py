@@ -41,7 +41,7 @@ ATTRIBUTES = RECORD_FIELDS | {"audit_sequence": "sequence"}
 
 
 class _CurrentRun(threading.local):
-    """The run of the current thread. Each run that waits for a person has its own thread."""
+    """The run of the current thread. Each run that waits for a person has a separate thread."""
 
     def __init__(self) -> None:
         self.span: Span | None = None
@@ -191,7 +191,7 @@ def meter_provider(readers: Sequence[MetricReader], resource: Resource | None = 
 
 
 class _Instruments:
-    """The same metrics as in the Prometheus text.
+    """OpenTelemetry instruments for the metrics of the Prometheus text.
 
     Ids are on the spans, to which the SDK links its examples, or also on the examples.
     """
