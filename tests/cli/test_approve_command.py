@@ -106,7 +106,7 @@ def test_code_is_allowed_by_nobody_but_a_person_at_a_terminal_who_sees_it(shell:
     assert found["in_person"]
     for options in ((), ("--yes",)):
         refused = shell("approve", found["id"], *options, "--json", code=2).document["error"]
-        assert "only be allowed by a person" in refused["message"] and "terminal" in refused["cure"]
+        assert "must see and approve" in refused["message"] and "terminal" in refused["cure"]
     status, shown = at_a_terminal(shell.place, "n\n", "approve", found["id"], "--yes")
     assert status == 2 and "bpy.context.scene.frame_start = 7" in shown, "asked all the same"
     shell("approve", found["id"], "--decline", code=0)
