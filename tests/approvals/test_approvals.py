@@ -34,8 +34,8 @@ def test_an_approval_given_elsewhere_is_good_for_that_call_once(asking: Engine) 
     asking.do("object.create_empty", {"name": name})
     again = delete(asking, name)
     assert rules_of(again) == ["approval_missing"]
-    assert f"approval {id} was used already" in again.message
-    with pytest.raises(Exception, match="was used already"):
+    assert f"approval {id} was already used" in again.message
+    with pytest.raises(Exception, match="was already used"):
         answer(asking, id)
 
 

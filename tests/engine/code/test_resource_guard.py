@@ -277,14 +277,14 @@ def test_a_directory_that_nobody_may_read_counts_as_too_much(open_place: Path) -
     with as_somebody(open_place):
         (open_place / "hidden").mkdir(0o300)
         (open_place / "hidden" / "large").write_bytes(bytes(MEGABYTE))
-        with pytest.raises(UncountableDirectory, match="cannot be looked into"):
+        with pytest.raises(UncountableDirectory, match="cannot be read"):
             list(entries_below(open_place))
 
 
 def test_a_nest_deeper_than_a_path_is_long_counts_as_too_much(start: Callable[[str], Process]) -> None:
     worker = start(WAITING)
     nested(worker.scratch, "d" * 250, 30)
-    assert "cannot be looked into" in (watched(worker) or "")
+    assert "cannot be read" in (watched(worker) or "")
     remove_directory(worker.scratch)
 
 

@@ -160,7 +160,7 @@ def test_where_redo_leads_elsewhere_only_the_session_itself_saves_its_scene(tmp_
         background.wait()
         engine.scene.head.record_background()
         assert background.disagreed and engine.scene.worth_saving
-        assert "led to another scene" in str(engine.remarks[-1])
+        assert "differs from the journal" in str(engine.remarks[-1])
         assert engine.journal.recovery.quarantine() is None and not rows(engine)
         engine.scene.checkpoint()
         known = engine.scene.hash
