@@ -193,9 +193,9 @@ def _slowdown(place: Path) -> tuple[float, ...]:
     scene, which others on the machine change less; and of the core as a whole, with the thread that leads the Blender beside it."""
     with blendwright.open(place / "followed") as one:
         followed = _Session(one)
-        background_checkpoints.LEAST_MS, least = background_checkpoints.NEVER, background_checkpoints.LEAST_MS
+        background_checkpoints.MIN_REDO_MS, least = background_checkpoints.NEVER, background_checkpoints.MIN_REDO_MS
         with blendwright.open(place / "alone") as other:
-            background_checkpoints.LEAST_MS = least
+            background_checkpoints.MIN_REDO_MS = least
             alone = _Session(other)
             # Until the Blender that follows has started, and so has the spare behind it.
             followed.moves(RUN)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blendwright.approvals.text import LONGEST_NUMBERS, heading, question
+from blendwright.approvals.text import MAX_NUMBERS_CHARACTERS, heading, question
 from blendwright.dialects import operations
 from blendwright.journal import approvals as kept
 from blendwright.policy.policy import Policy, Rules, Verdict
@@ -117,7 +117,7 @@ def test_every_declared_path_is_shown_whole_and_outputs_come_first() -> None:
     lines = question(TOOLS["python.run"], args, (), shown="print(1)").split("\n")
     writes = [f'writes "{path}"' for path in files["out"]]
     assert lines[:5] == ["python.run", *writes, *(f'reads "{path}"' for path in files["in"])]
-    assert lines[5] == 'with {"code":"…" (shown whole, 8 characters),"overwrite":true}'
+    assert lines[5] == 'with {"code":"…" (shown in full, 8 characters),"overwrite":true}'
     assert heading("\n".join(lines)).split("\n") == lines[:5]
 
 
@@ -133,7 +133,7 @@ def test_bulk_without_text_is_shortened_with_its_hash_and_what_is_redacted_stays
         question(TOOLS["mesh.create"], {"name": "M", "vertices": listed}, ())
         for listed in (vertices, [*vertices[:-1], [9.0, 9.0, 9.0]])
     ]
-    assert "(5000 parts, SHA-256 " in told[0] and len(told[0]) < LONGEST_NUMBERS + 300 and told[0] != told[1]
+    assert "(5000 parts, SHA-256 " in told[0] and len(told[0]) < MAX_NUMBERS_CHARACTERS + 300 and told[0] != told[1]
     assert "secret" not in question(TOOLS["object.create_empty"], {"name": "secret"}, ("name",))
     hidden = question(TOOLS["python.run"], {"code": "x", "files": {"in": ["/secret"], "out": []}}, ("files",))
     assert "secret" not in hidden and '"files":"…"' in hidden

@@ -195,7 +195,7 @@ def test_a_step_that_cannot_be_taken_back_is_an_error(tmp_path: Path, monkeypatc
             raise ValueError("no good")
 
     monkeypatch.setattr(CreatePrimitive, "finish", raising)
-    with pytest.raises(RuntimeError, match="left another hash"):
+    with pytest.raises(RuntimeError, match="left a different hash"):
         begin_all(stepper, requests_of(slow))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from blendwright.blender.step import MOST_TOMBSTONES, Stepper
+from blendwright.blender.step import MAX_TOMBSTONES, Stepper
 from blendwright.tools.catalog import tools
 from blendwright.wire.methods import StepAnswer, StepRequest
 from support.engine.trial_tools import TOOLS
@@ -126,8 +126,8 @@ def test_blenders_own_undo_takes_back_what_nobody_recorded(trial: Trial) -> None
 
 
 def test_soft_deleted_datablocks_do_not_pile_up_without_end(stage: Stage) -> None:
-    for number in range(MOST_TOMBSTONES // 2 + 2):
+    for number in range(MAX_TOMBSTONES // 2 + 2):
         stage.call("mesh.create_primitive", {"kind": "plane", "name": f"P{number}"}, cross_check=False)
         stage.call("object.delete", {"name": f"P{number}"}, cross_check=False)
-        assert stage.state.tombstone_count <= MOST_TOMBSTONES + 2
+        assert stage.state.tombstone_count <= MAX_TOMBSTONES + 2
     assert stage.state.root() == stage.state.full_root()

@@ -37,7 +37,7 @@ def test_a_plan_is_refused_allowed_elsewhere_and_run_again(shell: Shell) -> None
     done = shell("run", plan, "--json", code=0).document
     assert done["result"]["receipts"][0]["approval"] == waiting["id"]
     again = shell("approve", waiting["id"], "--yes", "--json", code=2).document["error"]["message"]
-    assert again == f"approval {waiting['id']} was used already"
+    assert again == f"approval {waiting['id']} was already used"
     assert shell("approve", "--json", code=0).document["approvals"] == []
     shell("run", write(shell.place, "too.json", delete("d", name="Box b")), code=2)
     (waiting,) = shell("approve", "--json", code=0).document["approvals"]
@@ -106,7 +106,7 @@ def test_code_is_allowed_by_nobody_but_a_person_at_a_terminal_who_sees_it(shell:
     assert found["in_person"]
     for options in ((), ("--yes",)):
         refused = shell("approve", found["id"], *options, "--json", code=2).document["error"]
-        assert "only be allowed by a person" in refused["message"] and "terminal" in refused["cure"]
+        assert "must see and approve" in refused["message"] and "terminal" in refused["cure"]
     status, shown = at_a_terminal(shell.place, "n\n", "approve", found["id"], "--yes")
     assert status == 2 and "bpy.context.scene.frame_start = 7" in shown, "asked all the same"
     shell("approve", found["id"], "--decline", code=0)

@@ -183,9 +183,9 @@ def test_a_plan_that_is_refused_as_a_whole_says_so_in_meta() -> None:
 
 @pytest.mark.proves("STEPS-META-04")
 def test_a_step_that_is_taken_back_for_the_fault_of_another_has_not_failed() -> None:
-    taken = op("a", "rolled_back", message="taken back, because 'b' was not done")
+    taken = op("a", "rolled_back", message="rolled back, because 'b' did not succeed")
     *entries, meta = rendered(taken, op("b", "failed", 1, message="no"), status="rolled_back")
-    assert (entries[0]["skipped"], entries[0]["reason"]) == (True, "taken back, because 'b' was not done")
+    assert (entries[0]["skipped"], entries[0]["reason"]) == (True, "rolled back, because 'b' did not succeed")
     assert (meta["task_status"], meta["failed_steps"]) == ("FAILED", ["b"])
     declined = op("b", "refused", 1, message="declined", findings=(refusal("approval_declined", "declined"),))
     *entries, meta = rendered(taken, declined, status="rolled_back")

@@ -74,7 +74,7 @@ def test_nothing_is_told_behind_a_plan_that_could_not_be_closed(engine: Engine) 
     other.execute("ROLLBACK")
     other.close()
     # It would be taken back with the plan by whoever opens the workspace next.
-    with pytest.raises(JournalError, match="neither be kept nor be taken back") as refused:
+    with pytest.raises(JournalError, match="neither be kept nor rolled back") as refused:
         engine.call("object.create_empty", {"name": "Behind it"})
     assert "again" in (refused.value.cure or "")
     engine.journal.close()

@@ -121,6 +121,6 @@ def test_with_a_strict_contract_it_is_a_conflict_that_names_both_commits(
             assert not report.ok and strict.hash == before
             (finding,) = report.all_findings()
             assert finding.fault is Fault.IDEMPOTENCY_CONFLICT
-            assert "took its effect back" in finding.message and "checkout" in (finding.cure or "")
+            assert "reverted its effect" in finding.message and "checkout" in (finding.cure or "")
             assert strict.contract.constraints.idempotency == "strict"
             assert statuses(strict.run(plan("there", box("c")))) == ["skipped_idempotent"], "this one stands"

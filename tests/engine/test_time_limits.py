@@ -70,7 +70,7 @@ def test_in_the_background_the_limit_is_another(engine: Engine) -> None:
 def test_a_render_that_runs_out_of_time_ends_with_what_it_has_and_says_so(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("blendwright.engine.heartbeat.INTERVAL", 0.1)
+    monkeypatch.setattr("blendwright.engine.heartbeat.INTERVAL_SECONDS", 0.1)
     # Half of the time is for what comes after the samples; a machine that has much else to do needs more of it.
     for seconds in (8.0, 24.0, 72.0):
         told: list[Waiting] = []

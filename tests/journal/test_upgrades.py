@@ -130,7 +130,7 @@ def test_a_workspace_hashed_by_an_earlier_method_is_told_so_and_stays_whole(tmp_
     for command in (move, ("snapshot",), ("undo",), ("checkout", "2"), ("diff", "2", "3")):
         error = shell(*command, "--workspace", "workspace", "--json", code=3).document["error"]
         assert error["code"] == "environment_unfit"
-        assert "with method 1 of the fingerprint, this blendwright has method 3" in error["message"]
+        assert "with fingerprint method 1, but this blendwright has method 3" in error["message"]
         assert "blendwright export" in error["cure"] and "--scene" in error["cure"]
     journal = Journal(workspace)
     assert journal.recovery.quarantine() is None

@@ -54,8 +54,8 @@ def test_what_uses_a_datablock_runs_after_what_makes_it_and_says_why() -> None:
     assert [one.id for one in plan.order] == ["op10", "op3", "op2"]
     assert plan.implied_by == {
         "op2": {
-            "op10": "it uses object 'Box', which that one makes",
-            "op3": "it uses material 'Gold', which that one makes",
+            "op10": "it uses object 'Box', which the other operation makes",
+            "op3": "it uses material 'Gold', which the other operation makes",
         }
     }
 

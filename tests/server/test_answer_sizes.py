@@ -154,8 +154,8 @@ def test_what_can_be_left_out_is_filled_in_and_the_order_works(context: ServerCo
     checked = call(context, "plan_validate", {"plan": plan("again", *room("Other"))})
     assert not checked.is_error
     assert checked.structured_content["result"]["implied_by"]["op36"] == {
-        "op35": "it uses object 'OtherEye', which that one makes",
-        "op1": "it uses object 'OtherLeg1', which that one makes",
+        "op35": "it uses object 'OtherEye', which the other operation makes",
+        "op1": "it uses object 'OtherLeg1', which the other operation makes",
     }
 
 
@@ -330,7 +330,7 @@ def test_a_document_is_cut_where_it_is_longest_and_says_so() -> None:
 
 
 def test_a_document_of_mappings_is_cut_too_and_in_no_time_to_speak_of() -> None:
-    others = {f"op{number}": "it uses object '😀', which that one makes" for number in range(50)}
+    others = {f"op{number}": "it uses object '😀', which the other operation makes" for number in range(50)}
     document = {"ok": True, "result": {"implied_by": {f"op{number}": others for number in range(500)}}}
     cut = fitted(document)
     assert len(orjson.dumps(cut)) <= LARGEST_ANSWER

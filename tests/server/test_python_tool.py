@@ -138,7 +138,7 @@ def test_the_contract_has_every_limit_that_counts(context: ServerContext) -> Non
 
 
 def test_progress_is_told_while_code_runs(context: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("blendwright.engine.heartbeat.INTERVAL", 0.05)
+    monkeypatch.setattr("blendwright.engine.heartbeat.INTERVAL_SECONDS", 0.05)
     told: list[tuple[float, float | None, str | None]] = []
 
     async def script(client: Client) -> Any:

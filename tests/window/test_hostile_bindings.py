@@ -33,7 +33,7 @@ def _written(path: Path, text: str) -> Path:
 @pytest.mark.parametrize("kind", NO_BINDINGS)
 def test_what_is_no_binding_is_refused(tmp_path: Path, kind: str) -> None:
     NO_BINDINGS[kind](tmp_path / "window.json")
-    with pytest.raises(EnvironmentUnfit, match="does not say which window"):
+    with pytest.raises(EnvironmentUnfit, match="is not a valid record of the attached window"):
         WindowBinding(tmp_path).read()
 
 

@@ -15,7 +15,7 @@ from blendwright.policy.policy import Policy, Rules
 from blendwright.values.approval import ApprovalAnswer, ApprovalRequest
 from blendwright.values.errors import Refusal
 from blendwright.window.attach import attach
-from blendwright.window.panel import LONGEST_TEXT, WindowPanel
+from blendwright.window.panel import MAX_TEXT_CHARACTERS, WindowPanel
 from window.playing import PlayedWindow
 
 
@@ -178,7 +178,7 @@ def shown_in_the_sidebar(monkeypatch: pytest.MonkeyPatch) -> list[ApprovalReques
 
 def test_what_does_not_go_into_the_sidebar_whole_is_not_asked_there(monkeypatch: pytest.MonkeyPatch) -> None:
     panel, questions = WindowPanel({}), shown_in_the_sidebar(monkeypatch)
-    code = " " * LONGEST_TEXT + "import os"
+    code = " " * MAX_TEXT_CHARACTERS + "import os"
     request = ApprovalRequest("1", "h", "r", "o", "python.run", "safe_write", "run", (), time.time() + 60, shown=code)
     assert panel.ask(request) is ApprovalAnswer.NONE
     assert questions == []
@@ -190,6 +190,6 @@ def test_the_sidebar_is_shown_every_path_outputs_first_or_points_elsewhere(monke
     request = ApprovalRequest("1", "h", "r", "o", "python.run", "destructive", summary, ("a rule",), time.time() + 60)
     panel = WindowPanel({})
     assert panel.ask(request) is ApprovalAnswer.NONE and [one.what for one in shown] == [summary]
-    panel.ask(replace(request, shown="x" * LONGEST_TEXT))
+    panel.ask(replace(request, shown="x" * MAX_TEXT_CHARACTERS))
     assert len(shown) == 1
     assert "blendwright approve" in str(panel.__dict__["_plans"][0]["label"])

@@ -16,7 +16,7 @@ import pytest
 import blendwright
 from blendwright.blender.scene import SceneState
 from blendwright.engine.files.roots import FileRoots
-from blendwright.engine.scene.external_files import MOST_HASHED, External, Externals
+from blendwright.engine.scene.external_files import MAX_HASHED_BYTES, External, Externals
 from blendwright.policy.policy import Constraints, Policy, Verdict
 from blendwright.values.errors import RebuildFailed, Refusal
 from blendwright.values.faults import Fault
@@ -121,7 +121,7 @@ def test_external_files_without_end_are_recorded_by_their_size(tmp_path: Path) -
 
 
 def test_what_is_hashed_of_external_files_is_bounded_in_sum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MOST_HASHED < LARGE
+    assert MAX_HASHED_BYTES < LARGE
     files = Externals(FileRoots({str(tmp_path): Verdict.ALLOW}))
     small = tmp_path / "small.png"
     small.write_bytes(b"picture")

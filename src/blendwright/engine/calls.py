@@ -31,7 +31,7 @@ CALL = "call"
 # Seconds after the caller's timeout in which the call must end, wherever it waits.
 EXTRA_SECONDS = 0.25
 # Pointers of a single call point into its arguments and into no plan.
-NO_PLACES = Places(id="", tool="", args="", depends_on="", safety_level="")
+NOWHERE = Places(id="", tool="", args="", depends_on="", safety_level="")
 
 
 def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPTIONS) -> Outcome:
@@ -42,7 +42,7 @@ def call(runner: Runner, name: str, args: Any, options: RunOptions = DEFAULT_OPT
     session = runner.session
     if name not in session.tools and name not in session.macros:
         name = own_name(name, (*session.tools, *session.macros))
-    operation = Operation(CALL, name, args, (), None, 0, "", NO_PLACES)
+    operation = Operation(CALL, name, args, (), None, 0, "", NOWHERE)
     # A macro declares its determinism class, so its steps must keep to that class.
     if name in session.macros:
         accepts = "prove"

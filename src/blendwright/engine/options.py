@@ -169,7 +169,7 @@ def too_much_time(timeout: float | None, max_seconds: float, setting: str) -> tu
     """Return a finding if `timeout` exceeds `max_seconds`, the value of the contract's `setting`."""
     if timeout is None or timeout <= max_seconds:
         return ()
-    message = f"the requested time is {timeout:g} s, but the limit is {max_seconds:g} s"
+    message = f"{timeout:g} s were requested, but at most {max_seconds:g} s are allowed"
     return (refusal("timeout", message, most=f"{max_seconds:g}", setting=setting),)
 
 

@@ -137,7 +137,7 @@ def test_a_plan_of_operations_is_a_demand(engine: Engine) -> None:
     code = box("a", tool_name="python.run", args={"code": PROCESS})
     (ran,) = engine.run(of_operations(code, request_id="demanding")).operations
     assert ran.fault is Fault.NONDETERMINISTIC_REFUSED and ran.status == "failed"
-    assert "line 1 of what it printed" in ran.message
+    assert "line 1 of the output" in ran.message
 
 
 @pytest.mark.slow

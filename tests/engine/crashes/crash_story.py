@@ -204,7 +204,7 @@ class Followed(BackgroundCheckpoints):
         """The next one is tried at once: whether there is twice as much to redo by then depends on the machine."""
         redo_ms = super()._put_off(why, redo_ms)
         if not self.disagreed:
-            self._worth_ms = self.due_ms = 0.0
+            self._min_redo_ms = self.due_ms = 0.0
         return redo_ms
 
 
@@ -214,7 +214,7 @@ def tell_stories(
     """Open the workspace, play these stories one after the other, and close it. `before` is called before each. `followed`: some of
     them have checkpoints made beside them."""
     open_scene.WORTH_SAVING_MS = 0.0
-    background_checkpoints.LEAST_MS = background_checkpoints.SHARE_OF_SAVING = 0.0
+    background_checkpoints.MIN_REDO_MS = background_checkpoints.MIN_SHARE_OF_SAVING = 0.0
     opening.__dict__["BackgroundCheckpoints"] = Followed
     files = files_of(workspace)
     files.mkdir(exist_ok=True)

@@ -91,7 +91,7 @@ def test_a_render_whose_worker_is_killed_goes_on_where_it_was(engine: Engine) ->
 
 @pytest.mark.slow
 def test_a_cancelled_render_goes_on_and_tells_each_frame(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "INTERVAL", 0.01)  # a quick machine is done within a second
+    monkeypatch.setattr(waiting, "INTERVAL_SECONDS", 0.01)  # a quick machine is done within a second
     outcome, token = engine.underway("render.animation", {"denoise": False})
     until(lambda: len(kept(engine.place)) >= 2)
     token.cancel()

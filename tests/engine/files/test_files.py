@@ -75,7 +75,7 @@ def test_what_is_outside_the_roots_is_refused_with_the_roots(access: FileAccess,
 
 def test_without_a_root_the_cure_says_how_to_get_one(tmp_path: Path) -> None:
     _, (finding,) = normalised(FileAccess({}, tmp_path), source="/etc/passwd")
-    assert "name one in [policy.roots]" in (finding.cure or "")
+    assert "add one to [policy.roots]" in (finding.cure or "")
 
 
 def test_a_link_out_of_a_root_is_outside(access: FileAccess, root: Path, tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_a_scratch_that_leads_elsewhere_is_not_followed(
     room.rmdir()
     room.parent.rmdir()
     room.parent.symlink_to(victim)
-    with pytest.raises(Refusal, match="left no file"):
+    with pytest.raises(Refusal, match="wrote no file"):
         access.deliver(staged)
     assert not (root / "a.obj").exists()
 
@@ -264,7 +264,7 @@ def test_links_that_a_worker_made_are_not_followed(
     args = accepted(access, target=str(root / "a.obj"))
     staged = access.stage(TOOL, args, scratch)
     Path(staged.paths[args["target"]]).symlink_to(tmp_path / "secret")
-    with pytest.raises(Refusal, match="left no file"):
+    with pytest.raises(Refusal, match="wrote no file"):
         access.deliver(staged)
     assert list(root.iterdir()) == []
 

@@ -197,7 +197,7 @@ def test_the_packages_of_this_python_are_closed_even_as_a_root(tmp_path: Path, m
     monkeypatch.setattr(code_directories, "_installation", installation)
     files = FileAccess({str(packages): Verdict.ALLOW}, tmp_path / "artifacts")
     (finding,) = files.path_findings(TOOLS["python.run"], code_call(packages / "x.png"))
-    assert finding.fault is Fault.POLICY_BLOCKED and "keeps its packages" in finding.message
+    assert finding.fault is Fault.POLICY_BLOCKED and "contains the packages of this Python" in finding.message
 
 
 def test_the_directory_is_looked_at_again_when_the_file_is_delivered(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from support.plans.documents import box, of_operations
 def eager() -> Iterator[None]:
     """A few operations are worth a checkpoint, whatever saving takes here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(background_checkpoints, "LEAST_MS", 0.001)
-        patch.setattr(background_checkpoints, "SHARE_OF_SAVING", 0.0)
+        patch.setattr(background_checkpoints, "MIN_REDO_MS", 0.001)
+        patch.setattr(background_checkpoints, "MIN_SHARE_OF_SAVING", 0.0)
         yield
 
 
@@ -82,13 +82,13 @@ def test_the_blender_that_follows_goes_on_from_where_it_is(engine: Engine, monke
 
 def test_superfluous_checkpoints_go_and_every_commit_can_still_be_checked_out(engine: Engine) -> None:
     made = 0
-    for _ in range(background_checkpoints.NEWEST + 4):
+    for _ in range(background_checkpoints.UNTHINNED_CHECKPOINTS + 4):
         before = checkpoint_files(engine)
         followed(engine)
         made += len(checkpoint_files(engine) - before)
-    assert made > background_checkpoints.NEWEST + 2
+    assert made > background_checkpoints.UNTHINNED_CHECKPOINTS + 2
     # Those that stay, and at most one before them.
-    assert len(checkpoint_files(engine)) <= background_checkpoints.NEWEST + 2
+    assert len(checkpoint_files(engine)) <= background_checkpoints.UNTHINNED_CHECKPOINTS + 2
     named = {checkpoint.path.name for checkpoint in rows(engine)}
     assert named == checkpoint_files(engine), "a row for every file, and a file for every row"
     for number in range(1, engine.head().number + 1):
@@ -160,7 +160,7 @@ def test_where_redo_leads_elsewhere_only_the_session_itself_saves_its_scene(tmp_
         background.wait()
         engine.scene.head.record_background()
         assert background.disagreed and engine.scene.worth_saving
-        assert "led to another scene" in str(engine.remarks[-1])
+        assert "differs from the journal" in str(engine.remarks[-1])
         assert engine.journal.recovery.quarantine() is None and not rows(engine)
         engine.scene.checkpoint()
         known = engine.scene.hash

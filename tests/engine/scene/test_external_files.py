@@ -79,7 +79,7 @@ def test_files_that_no_scene_has_business_with_are_withheld(place: Path) -> None
             )
     assert readable([place], present(place / "a.ttf", "fonts/a")) == (place / "a.ttf",)
     (finding,) = findings_about([files.now(present(place / ".env"))])
-    assert "not of the kind it is used as" in finding.message and finding.cure
+    assert "has the wrong suffix for its use" in finding.message and finding.cure
 
 
 def test_a_linked_file_is_never_readable_and_one_that_is_gone_neither(place: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_linked_file_is_never_readable_and_one_that_is_gone_neither(place: Pat
     (place / "a.png").unlink()
     assert readable([place], linked, gone) == ()
     (finding,) = findings_about([linked])
-    assert "linked files are not opened" in finding.message
+    assert "does not open linked files" in finding.message
 
 
 def test_a_file_that_changed_since_is_said_to_have(place: Path) -> None:

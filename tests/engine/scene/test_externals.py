@@ -145,7 +145,7 @@ def test_an_adopted_file_has_its_files_recorded_and_the_command_tells_what_is_wr
         said = told(Exit.FAILED)
         assert "lost.png is missing" in said and "/etc/shadow is outside the allowed roots" in said
         image(project / "textures" / "red.png", (0.0, 1.0, 0.0, 1.0))
-        assert "red.png has another content" in told(Exit.FAILED)
+        assert "red.png has changed since it was recorded" in told(Exit.FAILED)
         opened.history.undo()
         assert "no other files" in told(Exit.DONE)
 

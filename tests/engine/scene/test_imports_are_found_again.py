@@ -192,5 +192,5 @@ def test_an_import_that_no_other_process_can_open_is_taken_back_and_says_so(
             patched.setattr("blendwright.engine.scene.live_scene.open_scene_file", refuse)
             outcome = engine.call("file.import", {"path": str(file)})
         assert outcome.fault is Fault.EXECUTION_FAILED, "that the way back failed is said only where it did"
-        assert "cannot be kept" in outcome.message and engine.full_hash() == before
+        assert "cannot be saved" in outcome.message and engine.full_hash() == before
         assert engine.call("file.import", {"path": str(file)}).ok

@@ -67,7 +67,7 @@ def test_a_library_is_read_where_it_lies_and_what_becomes_of_it_is_told_without_
         assert triangles(scene, place, "two") == 24
         (changed,) = files_of(workspace, place)
         (finding,) = findings_about([changed])
-        assert changed.state == "changed" and "link it again" in (finding.cure or "")
+        assert changed.state == "changed" and "link the file again" in (finding.cure or "")
         again = do(scene, "file.link", {"path": str(library), "link": [{"kind": "objects", "name": "Box1"}]})
         assert again["counts"]["objects"] == 2
         assert [each.state for each in files_of(workspace, place)] == ["present"]

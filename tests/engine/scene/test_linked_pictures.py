@@ -80,7 +80,7 @@ def test_a_picture_that_is_not_packed_is_in_bakes_and_renders_and_is_found_by_th
         assert baked(scene, place, "Third") == pytest.approx((0, 0, 255), abs=6)
     (changed,) = files_of(workspace, place)
     (finding,) = findings_about([changed])
-    assert changed.state == "changed" and "another content" in finding.message
+    assert changed.state == "changed" and "has changed since it was recorded" in finding.message
     photo.unlink()
     photo.symlink_to(png(tmp_path / "secret.png", (9, 9, 9)))
     with blendwright.open(workspace, roots=[place], spare=False) as scene:

@@ -48,7 +48,7 @@ def lets_blocked_steps_outweigh(task_status: Function) -> Function:
 
 def blocks_the_nearest_only(block_dependents: Function) -> Function:
     def wrong(self: Any, id: str, why: str = "failed") -> None:
-        for other in self._waited_by.get(id, ()):
+        for other in self._dependents.get(id, ()):
             if self.is_open(other):
                 self.record(self.skipped(other, f"waits for '{id}', which {why}", blocked=True))
 
