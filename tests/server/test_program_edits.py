@@ -9,7 +9,7 @@ import pytest
 from mcp.client.client import Client
 
 from blendwright.server.context import ServerContext
-from blendwright.server.programs.edits import LONGEST_REMEMBERED, SentProgram, SentPrograms, program_name
+from blendwright.server.programs.edits import MAX_PROGRAM_SIZE, SentProgram, SentPrograms, program_name
 from blendwright.values.errors import Refusal
 from blendwright.workspace.reading import read_journal
 from support.hosts import mcp as hosts
@@ -192,7 +192,7 @@ def test_each_client_has_its_own_programs_and_all_together_are_bounded() -> None
     programs.remember("a", SentProgram("y" * 990, {}))
     with pytest.raises(Refusal, match="is remembered"):
         programs.find("b", "last")
-    programs.remember("a", SentProgram("z" * LONGEST_REMEMBERED, {}))
+    programs.remember("a", SentProgram("z" * MAX_PROGRAM_SIZE, {}))
     assert programs.find("a", "last").text == "y" * 990
 
 

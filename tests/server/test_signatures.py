@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from blendwright.server.answers.tool_page import without_description
-from blendwright.server.answers.tool_signatures import LONGEST, tool_signature
+from blendwright.server.answers.tool_signatures import MAX_SIGNATURE_CHARACTERS, tool_signature
 from blendwright.server.context import ServerContext
 from blendwright.server.instructions import MOST_USED
 from blendwright.tools.catalog import tools
@@ -33,7 +33,7 @@ def test_a_signature_names_what_is_required_first_and_is_short(name: str) -> Non
     tool = tools()[name]
     schema = tool.args_schema()
     line = tool_signature(tool)
-    assert line.startswith(f"{name}(") and line.endswith(")") and len(line) <= LONGEST
+    assert line.startswith(f"{name}(") and line.endswith(")") and len(line) <= MAX_SIGNATURE_CHARACTERS
     places = [re.search(rf"[(,] ?{one}[:,)]", line) for one in schema.get("required", ())]
     assert None not in places
     optional = [one for one in schema["properties"] if one not in schema.get("required", ())]

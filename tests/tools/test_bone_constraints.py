@@ -103,7 +103,9 @@ def test_a_target_that_follows_the_chain_is_refused(stage: Stage) -> None:
     assert found[0]["pointer"] == "/settings/target"
     of_rig = {"type": "IK", "target": "Rig"}
     assert refused(stage, of_rig | {"subtarget": "Tip"}, name="Other")[0][0] == "/settings/target"
-    assert refused(stage, of_rig, name="Other")[0][1] == "the target is the bone's own armature, so its bone must be named"
+    assert (
+        refused(stage, of_rig, name="Other")[0][1] == "the target is the bone's own armature, so its bone must be named"
+    )
     assert refused(stage, of_rig | {"subtarget": "Hnd"}, name="Other")[0][0] == "/settings/subtarget"
     constrain(stage, of_rig | {"subtarget": "Hand"}, name="Other")
     # Now the hand leads the arm, so it cannot look at it.

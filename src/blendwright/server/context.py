@@ -26,7 +26,7 @@ from blendwright.macros import Macro
 from blendwright.policy.host_profile import HostStatement
 from blendwright.policy.policy import Costs
 from blendwright.policy.session_contract import Proposal
-from blendwright.server.answers.plan_report import AlreadyTold, Detail
+from blendwright.server.answers.plan_report import Detail, EarlierAnswer
 from blendwright.server.answers.response import ToolResponse, error_failure, failure
 from blendwright.server.pictures.quality import LookPace
 from blendwright.server.pictures.scene_files import SceneFiles
@@ -46,12 +46,12 @@ from blendwright.workspace.open_scene import OpenScene
 _log = logging.getLogger(__name__)
 
 # Finished jobs that are still remembered; the journal remembers all.
-MOST_FINISHED = 200
+MAX_FINISHED_JOBS = 200
 # Jobs that wait or run, each with its plan in memory: of one client, so that it does not take all the room, and of all together.
-MOST_UNFINISHED_OF_CLIENT, MOST_UNFINISHED = 16, 64
+MAX_UNFINISHED_JOBS_OF_CLIENT, MAX_UNFINISHED_JOBS = 16, 64
 
 # Plans, and previews, of which is remembered what was told.
-MOST_TOLD = 8
+MAX_REMEMBERED_ANSWERS = 8
 
 # The token of every job that has ended: nobody listens to it.
 _NOTHING_TO_CANCEL = CancelToken()
@@ -67,7 +67,7 @@ class Latest(OrderedDict[str, T]):
     def keep(self, key: str, value: T) -> None:
         self[key] = value
         self.move_to_end(key)
-        if len(self) > MOST_TOLD:
+        if len(self) > MAX_REMEMBERED_ANSWERS:
             self.popitem(last=False)
 
 
@@ -185,18 +185,18 @@ class Jobs:
             self._require_room(client)
             self._jobs[job.id] = job
             finished = [key for key, old in self._jobs.items() if old.ended]
-            for key in finished[:-MOST_FINISHED]:
+            for key in finished[:-MAX_FINISHED_JOBS]:
                 del self._jobs[key]
-            for key in finished[-MOST_FINISHED:]:
+            for key in finished[-MAX_FINISHED_JOBS:]:
                 self._jobs[key].pack()
         return job
 
     def _require_room(self, client: str) -> None:
         unfinished = [job for job in self._jobs.values() if not job.ended]
         own = sum(job.client == client for job in unfinished)
-        if own >= MOST_UNFINISHED_OF_CLIENT:
+        if own >= MAX_UNFINISHED_JOBS_OF_CLIENT:
             message = f"{own} background runs of this client have not ended yet, and more are not taken"
-        elif len(unfinished) >= MOST_UNFINISHED:
+        elif len(unfinished) >= MAX_UNFINISHED_JOBS:
             message = f"{len(unfinished)} background runs have not ended yet, and more are not taken"
         else:
             return
@@ -259,9 +259,9 @@ class ServerContext:
     sent_programs: SentPrograms = field(default_factory=SentPrograms)
     sent_code: SentPrograms = field(default_factory=SentPrograms)
     """For those who repair a line of theirs."""
-    told_plans: Latest[AlreadyTold] = field(default_factory=Latest[AlreadyTold])
+    plan_answers: Latest[EarlierAnswer] = field(default_factory=Latest[EarlierAnswer])
     """By their requests, so that a plan in place of an earlier one tells only what is new; the queue's thread touches it."""
-    previews: Latest[tuple[str, AlreadyTold]] = field(default_factory=Latest[tuple[str, AlreadyTold]])
+    previews: Latest[tuple[str, EarlierAnswer]] = field(default_factory=Latest[tuple[str, EarlierAnswer]])
     """Of each client the last one: the hash of the scene that it led to, and what it told; the queue's thread touches it."""
     look_pace: LookPace = field(default_factory=LookPace)
     """What pictures of this scene have cost."""

@@ -42,9 +42,9 @@ from blendwright.workspace.reading import read_journal
 SCHEME = "blendwright://"
 JSON, PNG = "application/json", "image/png"
 PAGE = 100
-MOST_COMPLETIONS = 100
+MAX_COMPLETIONS = 100
 # No journal has more records than its store can count.
-LARGEST_NUMBER = 2**63 - 1
+MAX_AUDIT_SEQUENCE = 2**63 - 1
 COMMIT_FIELDS = ("number", "parent", "kind", "tool", "operation_id", "request_id", "args", "receipt", "hash_before", "hash_after",
                  "timestamp")  # fmt: skip
 # What the 2026-07-28 revision says for a resource that is not there; older ones have a code of their own.
@@ -127,7 +127,7 @@ class Resources:
             kind = self._kinds.get(params.ref.uri.removeprefix(SCHEME).partition("/")[0])
             if kind is not None:
                 values = await asyncio.to_thread(_completions, kind, params.argument.value)
-        shown = list(values[:MOST_COMPLETIONS])
+        shown = list(values[:MAX_COMPLETIONS])
         more = len(values) > len(shown)
         return types.CompleteResult(completion=types.Completion(values=shown, total=len(values), has_more=more))
 
@@ -183,7 +183,7 @@ class Resources:
 
     def _commits(self) -> list[str]:
         with read_journal(self._context.workspace) as journal:
-            return [str(commit.number) for commit in journal.log(limit=MOST_COMPLETIONS)]
+            return [str(commit.number) for commit in journal.log(limit=MAX_COMPLETIONS)]
 
     def _commit(self, number: str) -> Any:
         details = commit_details(self._context.workspace, number)
@@ -206,7 +206,7 @@ class Resources:
 
     def _audit(self, after: str) -> Any:
         number = int(after)
-        if not after.isdecimal() or number > LARGEST_NUMBER:
+        if not after.isdecimal() or number > MAX_AUDIT_SEQUENCE:
             raise LookupError(after)
         with read_journal(self._context.workspace) as journal:
             records = journal.audit.records(after=number, limit=PAGE)

@@ -77,7 +77,7 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
         settings.blender,
         settings.statements,
         roots=settings.roots,
-        costs=told_costs(workspace),
+        costs=policy_costs(workspace),
     )
     queue.start()
     try:
@@ -102,7 +102,7 @@ def open_or_create(settings: Settings) -> OpenScene:
     )
 
 
-def told_costs(workspace: Path) -> Costs:
+def policy_costs(workspace: Path) -> Costs:
     """What work may cost here; the usual where the policy cannot be read, which every call will say."""
     try:
         return load_policy(workspace).policy.constraints

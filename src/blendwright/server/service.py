@@ -20,7 +20,13 @@ from pydantic import ValidationError
 
 from blendwright.policy.host_profile import EnvelopeName, combined
 from blendwright.policy.policy import Costs
-from blendwright.server.answers.response import LONGEST_NAME, ToolResponse, error_failure, failure, render_response
+from blendwright.server.answers.response import (
+    MAX_NAME_CHARACTERS,
+    ToolResponse,
+    error_failure,
+    failure,
+    render_response,
+)
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.instructions import INSTRUCTIONS
 from blendwright.server.pictures.pictures import with_pictures
@@ -204,7 +210,7 @@ class Service:
             if name in self._context.tools:
                 cure = "Call it with tool_call, or use it in a plan, with plan_execute."
             return failure(
-                Finding(Fault.TOOL_NOT_ALLOWED, f"this server has no tool '{name[:LONGEST_NAME]}'", "", cure)
+                Finding(Fault.TOOL_NOT_ALLOWED, f"this server has no tool '{name[:MAX_NAME_CHARACTERS]}'", "", cure)
             )
         args = tool.parse(arguments)
         if isinstance(args, tuple):

@@ -18,8 +18,8 @@ from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
 
 # A line has up to some hundred signs, and who got more tools wrong asks tool_describe for all of them.
-MOST_CALLS = 3
-LONGEST_CALL = 400
+MAX_CALLS = 3
+MAX_CALL_CHARACTERS = 400
 NAMED = re.compile(r"'(\w+\.\w+)'")
 
 
@@ -36,7 +36,7 @@ def call_help(
         near = NAMED.search(finding.cure or "")
         if near is not None and finding.fault is not Fault.ARGS_INVALID and (near[1] in tools or near[1] in macros):
             lines[call_line(near[1], {}, tools, macros)] = None
-    told = [line for line in lines if line][:MOST_CALLS]
+    told = [line for line in lines if line][:MAX_CALLS]
     if told:
         return {"calls": told}
     return {}
@@ -48,7 +48,7 @@ def call_line(name: str, args: Mapping[str, Any], tools: Mapping[str, AnyTool], 
     if tool is not None:
         known = dict(variants(tool.args_schema()))
         chosen = (str(fields_of(value).get("type", "")) for value in args.values())
-        return tool_signature(tool, next((one for one in chosen if one in known), ""), LONGEST_CALL)
+        return tool_signature(tool, next((one for one in chosen if one in known), ""), MAX_CALL_CHARACTERS)
     if name in macros:
         return inputs_signature(name, macros[name].document.inputs)
     return ""

@@ -13,7 +13,7 @@ from blendwright.tools.render.rendering import ended_early_note
 from blendwright.values.outcome import Outcome
 
 # Names of what the picture itself says.
-LEFT_OUT = frozenset({"ok", "artifact", "width", "height", "pixels_sha256", "notes"})
+OMITTED_KEYS = frozenset({"ok", "artifact", "width", "height", "pixels_sha256", "notes"})
 # More samples than this part of those that were asked for are as good as all.
 AS_GOOD_AS_ALL = 7 / 8
 # An estimate is out by so much at times.
@@ -146,7 +146,7 @@ def comparison_of(compared: Mapping[str, Outcome]) -> dict[str, Any]:
     """How far pictures agree, by what they are called: a row of figures for each, and what these mean."""
     every = {caption: outcome.result or {} for caption, outcome in compared.items()}
     rows = {
-        caption: {key: each for key, each in told.items() if key not in LEFT_OUT} for caption, told in every.items()
+        caption: {key: each for key, each in told.items() if key not in OMITTED_KEYS} for caption, told in every.items()
     }
     first = next(iter(rows.values()))
     commits = {key: first[key] for key in ("before", "after") if key in first}

@@ -19,47 +19,47 @@ from blendwright.values.report import OperationReport, RunReport
 
 Detail = Literal["summary", "operations", "full"]
 # Of the text; the structured content says the same to those who read that instead.
-LARGEST_ANSWER = 8 * 1024
+MAX_ANSWER_BYTES = 8 * 1024
 # How many names of one sort are worth listing, runs of numbered ones counting once.
-MOST_NAMES = 12
+MAX_NAMES = 12
 NUMBERED = re.compile(r"(.*?)([0-9]+)$", re.DOTALL)
 NUMBERS = re.compile(r"[0-9]+")
 # A family of names is listed in so many runs and one more.
-MOST_BREAKS = 2
+MAX_BREAKS = 2
 # A longer number counts nothing.
-MOST_DIGITS = 9
+MAX_DIGITS = 9
 # Of numbers that are told.
 DIGITS = 3
 # The id of an operation of a program: its number, and the line that made it.
 OF_A_PROGRAM = re.compile(r"()(\d{5})_L\d+")
 # How many changed datablocks of a preview are told with their properties.
-MOST_CHANGED = 12
+MAX_CHANGED = 12
 # Parts of an envelope that nobody reads unless something is to be proven.
 ON_REQUEST = frozenset({"trace", "tool_version", "fingerprint_before", "fingerprint_after", "handles", "snapshot"})
 STRONGEST = "deterministic"
-LONGEST_RESULT = 1500
-WENT_WELL = {"succeeded": "ok", "skipped_idempotent": "done before"}
+MAX_RESULT_BYTES = 1500
+SUCCESS_WORDS = {"succeeded": "ok", "skipped_idempotent": "done before"}
 CHANGES = {"created": "made", "changed": "changed", "removed": "removed"}
 RENAMED = "renamed"
 # Its class is loaded only by who audits.
 AUDIT = "scene.audit"
 SNAPSHOT = "scene.snapshot"
-LONGEST_SNAPSHOT = 4000
+MAX_SNAPSHOT_BYTES = 4000
 # What was only put into collections, by collection.
-PUT = "put into"
+PUT_INTO = "put into"
 # In the order in which they are told.
-TOLD = (*CHANGES.values(), RENAMED, PUT)
+CHANGE_ORDER = (*CHANGES.values(), RENAMED, PUT_INTO)
 # Each is told by its old and its new name, which nobody can guess from others.
-MOST_RENAMED = 40
+MAX_RENAMED = 40
 # Of alike operations: notes that differ are about single ones.
-MOST_NOTES = 3
+MAX_NOTES = 3
 
 
 # In place of a result that the same reader has.
-SAID_BEFORE = "as told before"
+SAME_AS_EARLIER = "as told before"
 
 
-class AlreadyTold(NamedTuple):
+class EarlierAnswer(NamedTuple):
     """What a reader knows already: the names that the plan in whose place this one ran had made, what reading operations answered, and
     whether the scene is now just what was previewed."""
 
@@ -68,7 +68,7 @@ class AlreadyTold(NamedTuple):
     previewed: bool = False
 
 
-NOTHING_TOLD = AlreadyTold()
+NO_EARLIER_ANSWER = EarlierAnswer()
 
 # Where the receipts of a request can be read. Where its id stands beside it, it is not said again: those of programs are long.
 RECEIPTS = "blendwright://receipts/{request_id}"
@@ -78,7 +78,7 @@ RECEIPTS = "blendwright://receipts/{request_id}"
 
 
 def brief_report(
-    report: RunReport, detail: Detail, told: AlreadyTold = NOTHING_TOLD, *, on_copy: bool = False
+    report: RunReport, detail: Detail, told: EarlierAnswer = NO_EARLIER_ANSWER, *, on_copy: bool = False
 ) -> dict[str, Any]:
     """What became of a plan: its operations with what they did, those that are alike as one unless all are asked for, without what was
     told already. What ran `on_copy` was allowed by nobody yet, and nothing of it is in the journal."""
@@ -126,11 +126,11 @@ def brief_result(tool: str, result: Mapping[str, Any]) -> dict[str, Any]:
     return brief_audit(result)
 
 
-def told_of(report: RunReport) -> AlreadyTold:
+def answer_content(report: RunReport) -> EarlierAnswer:
     """What whoever reads about a plan knows then: what it made, and what its reading operations answered."""
     entries = [*map(_entry, reports_by_caller(report.operations))]
     made = frozenset(name for one in entries for names in one.get("made", {}).values() for name in names)
-    return AlreadyTold(made, tuple(one["result"] for one in entries if "result" in one))
+    return EarlierAnswer(made, tuple(one["result"] for one in entries if "result" in one))
 
 
 def _entry(operation: OperationReport) -> dict[str, Any]:
@@ -156,10 +156,10 @@ def _entry(operation: OperationReport) -> dict[str, Any]:
 def _answered(tool: str, result: Mapping[str, Any]) -> dict[str, Any]:
     """What a reading operation of a plan answers."""
     if tool != SNAPSHOT:
-        return fitted(brief_result(tool, result), LONGEST_RESULT)
+        return fitted(brief_result(tool, result), MAX_RESULT_BYTES)
     from blendwright.server.answers.scene_text import scene_lines  # few plans end with a snapshot
 
-    return scene_lines(result, LONGEST_SNAPSHOT)
+    return scene_lines(result, MAX_SNAPSHOT_BYTES)
 
 
 def _changes(operation: OperationReport) -> dict[str, dict[str, list[str]]]:
@@ -177,7 +177,7 @@ def _changes(operation: OperationReport) -> dict[str, dict[str, list[str]]]:
         for one in listed:
             collection, _, name = one["name"].rpartition(" / ")
             if one["change"] == "created":
-                found.setdefault(PUT, {}).setdefault(collection, []).append(name)
+                found.setdefault(PUT_INTO, {}).setdefault(collection, []).append(name)
         return found
     touched = any(one["change"] != "changed" for one in listed)
     for one in listed:
@@ -207,13 +207,13 @@ def _grouped(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             what = "operations"
         else:
             what = first["tool"]
-        status = WENT_WELL.get(first["status"], first["status"])
+        status = SUCCESS_WORDS.get(first["status"], first["status"])
         group: dict[str, Any] = {"operations": f"{len(members)} x {what} {status}"}
         group["ids"] = runs(one["operation_id"] for one in members)
         group |= {key: first[key] for key in ("why", "allowed_by", "result") if key in first}
         if notes := _notes(members):
             group["notes"] = notes
-        for change in TOLD:
+        for change in CHANGE_ORDER:
             kinds = {kind: None for one in members for kind in one.get(change, ())}
             if kinds:
                 group[change] = {
@@ -240,13 +240,13 @@ def _alike(entries: Iterable[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
                 entry["status"],
                 entry.get("why"),
                 entry.get("allowed_by"),
-                tuple(change for change in TOLD if change in entry),
+                tuple(change for change in CHANGE_ORDER if change in entry),
             )
         groups.setdefault(alike, []).append(entry)
     return groups.values()
 
 
-def _lines(entries: Sequence[dict[str, Any]], told: AlreadyTold, *, numbered: bool) -> dict[str, Any]:
+def _lines(entries: Sequence[dict[str, Any]], told: EarlierAnswer, *, numbered: bool) -> dict[str, Any]:
     """What went well, a line for alike ones: how many, what they made, changed or removed; and what reading ones answered.
 
     The ids of a program are `numbered` by us, and of no use here. What the same run has made is not told as changed too."""
@@ -262,7 +262,7 @@ def _lines(entries: Sequence[dict[str, Any]], told: AlreadyTold, *, numbered: bo
         made_again += repeated
         if "result" in first:
             if first["result"] in told.results:
-                results[first["operation_id"]] = SAID_BEFORE
+                results[first["operation_id"]] = SAME_AS_EARLIER
             else:
                 results[first["operation_id"]] = first["result"]
         if told.made and not details and first["status"] == "succeeded":
@@ -272,7 +272,7 @@ def _lines(entries: Sequence[dict[str, Any]], told: AlreadyTold, *, numbered: bo
             ids = ""
         else:
             ids = f" ({runs(member['operation_id'] for member in members)})"
-        status = WENT_WELL.get(first["status"], first["status"])
+        status = SUCCESS_WORDS.get(first["status"], first["status"])
         lines.append(f"{len(members)} x {first['tool']} {status}{ids}{details}")
     if quiet:
         lines.append(f"{quiet} {'other ' if lines else ''}operations ok; made again: {made_again}")
@@ -282,14 +282,16 @@ def _lines(entries: Sequence[dict[str, Any]], told: AlreadyTold, *, numbered: bo
     return summary
 
 
-def _details_of(members: Sequence[dict[str, Any]], made_in_run: Collection[str], told: AlreadyTold) -> tuple[str, int]:
+def _details_of(
+    members: Sequence[dict[str, Any]], made_in_run: Collection[str], told: EarlierAnswer
+) -> tuple[str, int]:
     """Describe what alike operations did, after their number and status. Returns also how many names were made again."""
     parts: list[str] = []
     if "allowed_by" in members[0]:
         parts.append(f", allowed by {members[0]['allowed_by']}")
     parts += _collections_filled(members)
     made_again = 0
-    for change in TOLD[:-1]:
+    for change in CHANGE_ORDER[:-1]:
         names = [name for member in members for names in member.get(change, {}).values() for name in names]
         if change == "made" and told.made:
             new = [name for name in names if name not in told.made]
@@ -303,7 +305,7 @@ def _details_of(members: Sequence[dict[str, Any]], made_in_run: Collection[str],
             new = names
         if new:
             if change == RENAMED:
-                listed = runs(new, MOST_RENAMED)
+                listed = runs(new, MAX_RENAMED)
             else:
                 listed = families(new)
             parts.append(f", {change} {listed}")
@@ -314,13 +316,13 @@ def _details_of(members: Sequence[dict[str, Any]], made_in_run: Collection[str],
 def _collections_filled(members: Sequence[dict[str, Any]]) -> list[str]:
     """Describe which objects were put into each collection."""
     parts: list[str] = []
-    for collection in dict.fromkeys(name for member in members for name in member.get(PUT, ())):
-        objects = families(name for member in members for name in member.get(PUT, {}).get(collection, ()))
-        parts.append(f", {PUT} {collection}: {objects}")
+    for collection in dict.fromkeys(name for member in members for name in member.get(PUT_INTO, ())):
+        objects = families(name for member in members for name in member.get(PUT_INTO, {}).get(collection, ()))
+        parts.append(f", {PUT_INTO} {collection}: {objects}")
     return parts
 
 
-def _as_previewed(entries: Sequence[dict[str, Any]], told: AlreadyTold) -> dict[str, Any]:
+def _as_previewed(entries: Sequence[dict[str, Any]], told: EarlierAnswer) -> dict[str, Any]:
     """Of a plan that did just what its preview told, which the hash of the scene proves: how many, and who allowed what."""
     lines = [f"{len(entries)} operation{'s' * (len(entries) > 1)} ok: the scene is as previewed, by its hash"]
     asked = {(one["allowed_by"], one["tool"]): None for one in entries if "allowed_by" in one}
@@ -335,10 +337,10 @@ def _as_previewed(entries: Sequence[dict[str, Any]], told: AlreadyTold) -> dict[
 def _notes(members: Iterable[Mapping[str, Any]]) -> list[str]:
     """What may surprise about what these did, each once."""
     notes = [*dict.fromkeys(note for one in members for note in one.get("notes", ()))]
-    return [*notes[:MOST_NOTES], *([f"and {len(notes) - MOST_NOTES} more notes"] if notes[MOST_NOTES:] else [])]
+    return [*notes[:MAX_NOTES], *([f"and {len(notes) - MAX_NOTES} more notes"] if notes[MAX_NOTES:] else [])]
 
 
-def runs(names: Iterable[str], most: int = MOST_NAMES) -> str:
+def runs(names: Iterable[str], most: int = MAX_NAMES) -> str:
     """Names in their order, numbered ones that follow each other as one: 'Leg_1 … Leg_24'."""
     parts: list[list[str]] = []
     for name in dict.fromkeys(names):
@@ -357,15 +359,15 @@ def families(names: Iterable[str]) -> str:
     grouped: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         grouped.setdefault(NUMBERS.sub("#", name), []).append(name)
-    told = [family[0] if len(family) == 1 else _family(family) for family in islice(grouped.values(), MOST_NAMES)]
-    left = sum(map(len, islice(grouped.values(), MOST_NAMES, None)))
+    told = [family[0] if len(family) == 1 else _family(family) for family in islice(grouped.values(), MAX_NAMES)]
+    left = sum(map(len, islice(grouped.values(), MAX_NAMES, None)))
     return ", ".join(told) + (f" and {left} more" if left else "")
 
 
 def _family(members: Sequence[str]) -> str:
     in_order = sorted(members, key=_numbers)
     breaks = sum(not follows(one, other) for one, other in pairwise(in_order))
-    if breaks <= MOST_BREAKS:
+    if breaks <= MAX_BREAKS:
         return runs(in_order)
     return f"{in_order[0]} … {in_order[-1]} ({len(in_order)})"
 
@@ -381,7 +383,7 @@ def follows(name: str, next_name: str) -> bool:
 
 
 def _next(digits: str) -> str:
-    if len(digits) <= MOST_DIGITS:
+    if len(digits) <= MAX_DIGITS:
         return str(int(digits) + 1).zfill(len(digits))
     return ""
 
@@ -413,7 +415,7 @@ def brief_difference(difference: Mapping[str, Any]) -> dict[str, Any]:
     # That a collection is new, or is gone, shows in the scene that holds it, and goes without saying.
     moved = any(one["kind"] == "collections" for change in ("created", "removed") for one in difference[change])
     changed = [_rounded(one) for one in difference["changed"] if not (moved and _only_fingerprint(one))]
-    if len(changed) > MOST_CHANGED:
+    if len(changed) > MAX_CHANGED:
         brief["changed"] = _by_kind(changed)
     else:
         brief["changed"] = changed
@@ -490,20 +492,20 @@ def _each_once(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 # How many parts of each list, and signs of each text, are kept: as many as fit.
-KEPT = (400, 200, 100, 50, 25, 12, 6, 3, 1)
-SIGNS_PER_PART = 40
+CUT_LENGTHS = (400, 200, 100, 50, 25, 12, 6, 3, 1)
+CHARACTERS_PER_PART = 40
 
 
-def fitted(document: dict[str, Any], most: int = LARGEST_ANSWER) -> dict[str, Any]:
+def fitted(document: dict[str, Any], most: int = MAX_ANSWER_BYTES) -> dict[str, Any]:
     """The document, with lists, mappings and texts cut until it is small enough. Takes as long as writing it a few times."""
     if len(orjson.dumps(document)) + 100 <= most:
         return document
     result: dict[str, Any] = {}
-    for kept in KEPT:
+    for kept in CUT_LENGTHS:
         cut: dict[str, int] = {}
         # Its own fields stay: whoever reads an answer looks for them.
         result = {key: _cut(value, kept, f"/{key}", cut) for key, value in document.items()}
-        result["left_out"] = dict(islice(cut.items(), MOST_NAMES))
+        result["left_out"] = dict(islice(cut.items(), MAX_NAMES))
         if len(orjson.dumps(result)) <= most:
             break
     return result
@@ -512,7 +514,7 @@ def fitted(document: dict[str, Any], most: int = LARGEST_ANSWER) -> dict[str, An
 def _cut(value: Any, kept: int, at: str, cut: dict[str, int], depth: int = 0) -> Any:
     """The first parts of whatever is longer. The fields of the first two levels are the envelope's own."""
     if isinstance(value, str):
-        longest = max(200, kept * SIGNS_PER_PART)
+        longest = max(200, kept * CHARACTERS_PER_PART)
         if len(value) > longest:
             cut[at] = len(value) - longest
         return value[:longest]
@@ -523,7 +525,7 @@ def _cut(value: Any, kept: int, at: str, cut: dict[str, int], depth: int = 0) ->
         return [_cut(part, kept, f"{at}/{index}", cut, depth + 1) for index, part in enumerate(parts[:kept])]
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
-        whole = depth < 1 or len(fields) <= max(kept, MOST_NAMES)
+        whole = depth < 1 or len(fields) <= max(kept, MAX_NAMES)
         if not whole:
             cut[at] = len(fields) - kept
         if whole:

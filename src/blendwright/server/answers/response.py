@@ -25,9 +25,9 @@ from blendwright.values.findings import Finding, sentence
 from blendwright.values.outcome import DeterminismClass, Outcome
 
 # Names in Blender have at most 255 bytes; anything much longer is prose that nobody asked for.
-LONGEST_TEXT = 8000
+MAX_TEXT_CHARACTERS = 8000
 # Of a name that no tool has: whoever mixed up name and arguments need not read them again.
-LONGEST_NAME = 63
+MAX_NAME_CHARACTERS = 63
 # Format characters that are part of ordinary writing: joiners of scripts and emoji.
 JOINERS = frozenset("\u200c\u200d")
 
@@ -88,7 +88,7 @@ def render_response(
     if response.outcome.tool:
         outcome = response.outcome
     else:
-        outcome = response.outcome.with_(tool=name[:LONGEST_NAME])
+        outcome = response.outcome.with_(tool=name[:MAX_NAME_CHARACTERS])
     document: dict[str, Any] = sanitise(render_envelope(outcome, envelope))
     if response.detail != "full":
         document = brief_envelope(document)
@@ -127,8 +127,8 @@ def sanitise(value: Any) -> Any:
 
 
 def _clean_text(text: str) -> str:
-    if len(text) > LONGEST_TEXT:
-        text = text[:LONGEST_TEXT] + f"… ({len(text) - LONGEST_TEXT} more characters)"
+    if len(text) > MAX_TEXT_CHARACTERS:
+        text = text[:MAX_TEXT_CHARACTERS] + f"… ({len(text) - MAX_TEXT_CHARACTERS} more characters)"
     if text.isascii() and text.isprintable():
         return text
     return "".join(sign for sign in text if sign in "\n\t" or sign in JOINERS or not _is_invisible(sign))

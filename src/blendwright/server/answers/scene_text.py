@@ -19,8 +19,8 @@ Entry = Mapping[str, Any]
 # What the lines are made of; the rest is not asked for.
 SECTIONS = ("objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "unused")
 ROOT = "Scene Collection"
-LONGEST_VALUE = 60
-MOST_CHANNELS = 4
+MAX_VALUE_CHARACTERS = 60
+MAX_CHANNELS = 4
 # What a line leaves out, for who wants to be sure of it.
 UNSAID = "no rotation, scale 1, data not shared"
 # From so many on alike objects are one line.
@@ -157,7 +157,7 @@ def _object_parts(one: Entry) -> Iterator[str]:
     if one["animation"]:
         moves = one["animation"]
         span = f"{_text(moves['first_frame'])} to {_text(moves['last_frame'])}"
-        yield f"animated {', '.join(moves['channels'][:MOST_CHANNELS])} in {span}"
+        yield f"animated {', '.join(moves['channels'][:MAX_CHANNELS])} in {span}"
     if one["parent"]:
         yield f"child of {one['parent']['object']}"
     if any(one["materials"]):
@@ -168,7 +168,7 @@ def _object_parts(one: Entry) -> Iterator[str]:
         yield f"in {', '.join(one['collections']) or 'no collection'}"
     if one["custom_properties"]:
         yield "properties " + ", ".join(
-            f"{each['name']}={_text(each['value'])[:LONGEST_VALUE]}" for each in one["custom_properties"]
+            f"{each['name']}={_text(each['value'])[:MAX_VALUE_CHARACTERS]}" for each in one["custom_properties"]
         )
     if one["used_by"]:
         yield f"used by {', '.join(name.partition('/')[2] or name for name in one['used_by'])}"

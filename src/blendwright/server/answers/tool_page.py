@@ -18,14 +18,14 @@ from blendwright.tool_api.tool import AnyTool
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
-LARGEST_PAGE = 3 * 1024
-LONGEST_TYPE = 160
+MAX_PAGE_BYTES = 3 * 1024
+MAX_TYPE_CHARACTERS = 160
 # Of several pages together, and what each of many has at least: whoever asks for one alone gets all of it.
-SEVERAL_PAGES = 4 * 1024
-LEAST_PAGE = 800
-MOST_EXAMPLES = 2
+SEVERAL_PAGES_BYTES = 4 * 1024
+MIN_PAGE_BYTES = 800
+MAX_EXAMPLES = 2
 # Choices that are worth listing in a line.
-MOST_CHOICES = 20
+MAX_CHOICES = 20
 # What every node has.
 OF_EVERY_NODE = frozenset({
     "label", "location", "width", "hide", "parent", "use_custom_color", "color", "warning_propagation", "mute",
@@ -38,8 +38,8 @@ Schema = Mapping[str, Any]
 def page_budget(pages: int) -> int:
     """How long each of so many pages may be."""
     if pages < 2:
-        return LARGEST_PAGE
-    return min(LARGEST_PAGE, max(LEAST_PAGE, SEVERAL_PAGES // pages))
+        return MAX_PAGE_BYTES
+    return min(MAX_PAGE_BYTES, max(MIN_PAGE_BYTES, SEVERAL_PAGES_BYTES // pages))
 
 
 def brief_tool_page(tool: AnyTool, variant: str = "") -> dict[str, Any] | Finding:
@@ -61,7 +61,7 @@ def brief_tool_page(tool: AnyTool, variant: str = "") -> dict[str, Any] | Findin
         "summary": tool.summary(),
         "safety_level": tool.safety_level.value,
         "arguments": dict(_argument_lines(tool, schema, variant)),
-        "examples": examples[:MOST_EXAMPLES],
+        "examples": examples[:MAX_EXAMPLES],
         "schema": f"blendwright://tools/{tool.name}",
     }
     if tool.destructive_with:
@@ -264,11 +264,11 @@ def resolved(part: Schema, schema: Schema) -> Schema:
 
 def _choices(values: Any) -> str:
     listed = [str(one) for one in values]
-    if len(listed) > MOST_CHOICES:
-        more = f" | … {len(listed) - MOST_CHOICES} more"
+    if len(listed) > MAX_CHOICES:
+        more = f" | … {len(listed) - MAX_CHOICES} more"
     else:
         more = ""
-    return " | ".join(listed[:MOST_CHOICES]) + more
+    return " | ".join(listed[:MAX_CHOICES]) + more
 
 
 def _json(value: Any) -> str:
@@ -282,14 +282,17 @@ def without_description(line: str) -> str:
         depth += (sign in "{[") - (sign in "}]")
         if depth == 0 and line.startswith(": ", place):
             return line[:place]
-    return line[:LONGEST_TYPE]
+    return line[:MAX_TYPE_CHARACTERS]
 
 
-def fitted_page(page: dict[str, Any], most: int = LARGEST_PAGE) -> dict[str, Any]:
+def fitted_page(page: dict[str, Any], most: int = MAX_PAGE_BYTES) -> dict[str, Any]:
     """Longer descriptions and the least used arguments give way, those at the end first; the schema has them all."""
     if len(orjson.dumps(page)) <= most:
         return page
-    page = {**page, "left_out": "see schema for the rest" if most == LARGEST_PAGE else "ask for it alone for the rest"}
+    page = {
+        **page,
+        "left_out": "see schema for the rest" if most == MAX_PAGE_BYTES else "ask for it alone for the rest",
+    }
     if len(page.get("examples", ())) > 1:
         page["examples"] = page["examples"][:1]
     for part in ("items", "arguments", "inputs", "outputs", "properties"):

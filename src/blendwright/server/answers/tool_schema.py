@@ -11,37 +11,37 @@ from typing import Any, cast
 
 from blendwright.tool_api.tool import AnyTool
 
-LONGEST_DESCRIPTION = 30
-LONGEST_SUMMARY = 60
+MAX_DESCRIPTION_CHARACTERS = 30
+MAX_SUMMARY_CHARACTERS = 60
 # A value of more forms than this can be almost anything.
-FORMS = 3
+MAX_FORMS = 3
 # Lists that may be longer than this are as long as need be.
-MANY = 10
+MAX_LISTED_VALUES = 10
 # An object with more parts than this is told by their names.
-FEW = 3
+MAX_DESCRIBED_PARTS = 3
 # Of more values than this, the first ones stand for all; a refusal lists them.
-MOST_VALUES = 12
+MAX_VALUES = 12
 END_OF_STATEMENT = re.compile(r"[.;:] ")
 END_OF_CLAUSE = re.compile(r"(?<=[a-z])[.;,:] ")
-LEFT_OUT = frozenset({
+OMITTED_KEYS = frozenset({
     "title", "$defs", "minLength", "maxLength", "pattern", "additionalProperties", "discriminator", "minimum", "maximum",
     "exclusiveMinimum", "exclusiveMaximum",
 })  # fmt: skip
 # Arguments whose description says no more than the tool's does, when all that it says is whose name it is.
-NAMED_BY_THEMSELVES = frozenset({"object", "objects", "name", "modifier", "constraint", "material", "collection"})
+NAME_ARGUMENTS = frozenset({"object", "objects", "name", "modifier", "constraint", "material", "collection"})
 # Arguments whose names tell what they are, wherever they stand: a short description would say it again.
-TOLD_BY_NAME = frozenset({
+CLEAR_BY_NAME = frozenset({
     "action", "asset", "body", "camera", "code", "collection", "color", "count", "end", "exposure", "folder", "frame", "image", "keys",
     "lens_mm", "location", "modifier_name", "new_name", "node_group_name", "object_name", "operations", "ops", "parent", "path", "prefix",
     "reference", "resolution", "samples", "scale", "seed", "settings", "start", "strength", "target", "track", "trees", "words",
 })  # fmt: skip
-ONLY_WHOSE = ("Name of the ", "Names of the ", "Object whose ", "Its ")
+OWNER_PHRASES = ("Name of the ", "Names of the ", "Object whose ", "Its ")
 Schema = Mapping[str, Any]
 
 
 def short_description(text: str) -> str:
     """What a tool does, without the list of all that it does where that is long: its page has it."""
-    if len(text) <= LONGEST_SUMMARY:
+    if len(text) <= MAX_SUMMARY_CHARACTERS:
         return text
     return END_OF_STATEMENT.split(text, maxsplit=1)[0]
 
@@ -74,7 +74,7 @@ def listed_schema(schema: Schema, name: str, used: Set[str]) -> dict[str, Any]:
         _shorten_descriptions(part)
         _leave_optional_out(part)
         _leave_names_to_tell({argument: part})
-        if argument in NAMED_BY_THEMSELVES and part.get("description", "").startswith(ONLY_WHOSE):
+        if argument in NAME_ARGUMENTS and part.get("description", "").startswith(OWNER_PHRASES):
             part.pop("description", None)
     return short
 
@@ -83,12 +83,12 @@ def _shorten_descriptions(part: dict[str, Any]) -> None:
     """To their first clause where they are long, and to nothing where the values tell; those of what is inside too."""
     if "enum" in part:
         part.pop("description", None)
-        if len(part["enum"]) > MOST_VALUES and "type" in part:  # one without is what tells variants apart
+        if len(part["enum"]) > MAX_VALUES and "type" in part:  # one without is what tells variants apart
             first, second, *_ = part.pop("enum")
             part["description"] = f"{first}, {second} ..."
     if part.get("maxItems") == part.get("minItems"):
         part.pop("maxItems", None)  # one number says how long a vector is
-    if len(part.get("description", "")) > LONGEST_DESCRIPTION:
+    if len(part.get("description", "")) > MAX_DESCRIPTION_CHARACTERS:
         part["description"] = END_OF_CLAUSE.split(part["description"], maxsplit=1)[0]
     if isinstance(part.get("items"), dict) and "enum" not in part["items"]:
         part["items"].pop("description", None)  # the list's own says what is in it
@@ -100,7 +100,7 @@ def _shorten_descriptions(part: dict[str, Any]) -> None:
 
 def _leave_names_to_tell(parts: Mapping[str, Any]) -> None:
     for name, part in parts.items():
-        if name in TOLD_BY_NAME:
+        if name in CLEAR_BY_NAME:
             part.pop("description", None)
         items: Any = part.get("items")
         for inside in (part, items):
@@ -110,14 +110,14 @@ def _leave_names_to_tell(parts: Mapping[str, Any]) -> None:
 
 def _leave_optional_out(part: dict[str, Any]) -> None:
     """Of what may be left out inside of an argument that has many such parts, or of the elements of a list: all but the names."""
-    if len(part.get("properties", {})) > FEW:
+    if len(part.get("properties", {})) > MAX_DESCRIBED_PARTS:
         _leave_names(part)
     if isinstance(part.get("items"), dict):
         _leave_names(part["items"])
         for one in part["items"].get("properties", {}).values():
-            if len(one.get("enum", ())) > MANY:
+            if len(one.get("enum", ())) > MAX_LISTED_VALUES:
                 one.pop("enum")  # the page has them; most such lists have a tool for one element beside them
-    if len(part.get("anyOf", ())) > FORMS:
+    if len(part.get("anyOf", ())) > MAX_FORMS:
         part.pop("anyOf")  # almost anything
 
 
@@ -151,8 +151,8 @@ def _short(part: Schema, definitions: Mapping[str, Any], name: str) -> dict[str,
     short: dict[str, Any] = {}
     for key, value in part.items():
         if (
-            key in LEFT_OUT
-            or (key == "maxItems" and value > MANY)
+            key in OMITTED_KEYS
+            or (key == "maxItems" and value > MAX_LISTED_VALUES)
             or (key == "minItems" and value == 1)
             or _goes_without_saying(key, value, part)
         ):
@@ -206,7 +206,7 @@ def _by_variant(part: Schema, name: str) -> dict[str, Any]:
     key, values = told["propertyName"], list(told["mapping"])
     described = f"{part.get('description', '')} Fields by {key}: tool_describe {name}:{values[0]} and so on.".strip()
     # What changes a thing has the same list as what adds it.
-    if name.endswith(".set") and len(values) > MOST_VALUES:
+    if name.endswith(".set") and len(values) > MAX_VALUES:
         listed = {"type": "string"}
     else:
         listed = {"enum": values}

@@ -18,16 +18,16 @@ from blendwright.tool_api.tool import AnyTool
 
 Schema = Mapping[str, Any]
 # Of one line. What is used least gives way.
-LONGEST = 520
+MAX_SIGNATURE_CHARACTERS = 520
 # So many signs of what an argument takes; further inside, an object is only named.
-LONGEST_TYPE = 90
-MOST_DEPTH = 2
+MAX_TYPE_CHARACTERS = 90
+MAX_DEPTH = 2
 ASKS = "(destructive: asks a person, unless the policy allows it)"
-MOST_CHOICES = 12
+MAX_CHOICES = 12
 SHORT_NAMES = {"string": "text", "boolean": "bool", "integer": "int"}
 
 
-def tool_signature(tool: AnyTool, variant: str = "", longest: int = LONGEST) -> str:
+def tool_signature(tool: AnyTool, variant: str = "", longest: int = MAX_SIGNATURE_CHARACTERS) -> str:
     """A tool, or one of its variants, as it is called; what only a person may allow in most places says so."""
     schema = tool.args_schema()
     chosen = dict(variants(schema)).get(variant, "")
@@ -41,7 +41,11 @@ def inputs_signature(name: str, schema: Schema) -> str:
     """A macro as it is called, from the schema of its inputs."""
     required = schema.get("required", ())
     return _signature(
-        name, schema, sorted(schema.get("properties", {}), key=lambda one: one not in required), "", LONGEST
+        name,
+        schema,
+        sorted(schema.get("properties", {}), key=lambda one: one not in required),
+        "",
+        MAX_SIGNATURE_CHARACTERS,
     )
 
 
@@ -80,7 +84,7 @@ def _kind(part: Schema, schema: Schema, depth: int, chosen: str = "") -> str:
     if "discriminator" in part:
         mapping = part["discriminator"]["mapping"]
         if chosen in mapping.values():
-            return _fields(resolved({"$ref": chosen}, schema), schema, depth, 4 * LONGEST_TYPE)
+            return _fields(resolved({"$ref": chosen}, schema), schema, depth, 4 * MAX_TYPE_CHARACTERS)
         return f"{{{part['discriminator']['propertyName']}: {_choices(mapping)}, …}}"
     forms = [one for one in part.get("anyOf") or part.get("oneOf") or () if one.get("type") != "null"]
     if forms:
@@ -88,7 +92,7 @@ def _kind(part: Schema, schema: Schema, depth: int, chosen: str = "") -> str:
     if part.get("type") == "array":
         return _list(part, schema, depth, chosen)
     if part.get("properties"):
-        return _fields(part, schema, depth, LONGEST_TYPE)
+        return _fields(part, schema, depth, MAX_TYPE_CHARACTERS)
     return SHORT_NAMES.get(str(part.get("type", "any")), str(part.get("type", "any")))
 
 
@@ -102,7 +106,7 @@ def _list(part: Schema, schema: Schema, depth: int, chosen: str) -> str:
 
 
 def _fields(part: Schema, schema: Schema, depth: int, longest: int) -> str:
-    if depth > MOST_DEPTH:
+    if depth > MAX_DEPTH:
         return "{…}"
     told: list[str] = []
     for field in _field_lines(part, schema, depth):
@@ -122,7 +126,7 @@ def _field_lines(part: Schema, schema: Schema, depth: int) -> Iterator[str]:
 
 def _choices(values: Any) -> str:
     listed = [str(one) for one in values]
-    return "|".join(listed[:MOST_CHOICES]) + ("|…" if len(listed) > MOST_CHOICES else "")
+    return "|".join(listed[:MAX_CHOICES]) + ("|…" if len(listed) > MAX_CHOICES else "")
 
 
 def _json(value: Any) -> str:

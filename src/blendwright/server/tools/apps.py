@@ -40,9 +40,9 @@ URI = "ui://blendwright/scene.html"
 # The tools whose answers the page shows.
 SHOWN_BY_PAGE = frozenset({scene_image.name, plan_preview.name})
 # Bytes of a file in one answer: as base64 well below the 1 MiB that clients take in one event.
-PART = 384 * 1024
+PART_BYTES = 384 * 1024
 # The largest file that is sent at all.
-LARGEST = 32 * 2**20
+MAX_FILE_BYTES = 32 * 2**20
 GLB = "model/gltf-binary"
 IMPORTED = re.compile(r"^import .*?;\n", re.MULTILINE)
 
@@ -80,11 +80,11 @@ def page() -> str:
 
 
 class SceneArgs(Args):
-    part: int = Field(default=0, ge=0, le=LARGEST // PART + 1, description="Which part of the file.")
+    part: int = Field(default=0, ge=0, le=MAX_FILE_BYTES // PART_BYTES + 1, description="Which part of the file.")
 
 
 class PreviewedArgs(PreviewArgs):
-    part: int = Field(default=0, ge=0, le=LARGEST // PART + 1, description="Which part of the file.")
+    part: int = Field(default=0, ge=0, le=MAX_FILE_BYTES // PART_BYTES + 1, description="Which part of the file.")
 
 
 @server_tool("The scene as GLB, in parts, for the page that shows it.", read_only=True)
@@ -134,14 +134,14 @@ async def app_preview(context: ServerContext, caller: Caller, args: PreviewedArg
 
 def _part(data: bytes, number: int, about: Mapping[str, Any]) -> ToolResponse:
     """One part of a file, and how many there are; a scene of which nothing can be shown has none."""
-    if len(data) > LARGEST:
-        message = f"the scene is {len(data) / 2**20:.0f} MB as GLB, and {LARGEST // 2**20} MB are shown here"
+    if len(data) > MAX_FILE_BYTES:
+        message = f"the scene is {len(data) / 2**20:.0f} MB as GLB, and {MAX_FILE_BYTES // 2**20} MB are shown here"
         return failure(Finding(Fault.LIMIT_EXCEEDED, message, "", "Open the console instead: blendwright ui"))
-    parts = -(-len(data) // PART)
+    parts = -(-len(data) // PART_BYTES)
     if number and number >= parts:
         return failure(Finding(Fault.ARGS_INVALID, f"the file has {parts} parts", "/part", "Count from 0."))
     response = success({**about, "bytes": len(data), "parts": parts, "part": number})
-    piece = data[number * PART : (number + 1) * PART]
+    piece = data[number * PART_BYTES : (number + 1) * PART_BYTES]
     return ToolResponse(response.outcome, attached=(AttachedFile(piece, GLB, f"{URI}#{number}"),) if piece else ())
 
 

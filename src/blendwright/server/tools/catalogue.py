@@ -32,11 +32,11 @@ from blendwright.tools.search import Searchable, find_tools, searchable
 from blendwright.values.faults import Fault
 from blendwright.values.findings import Finding, did_you_mean
 
-MOST = 20
-MOST_DESCRIBED = 20
+MAX_MATCHES = 20
+MAX_DESCRIBED = 20
 # Of the matches of a query, so many come with how they are called; of each part of a list, so many are told, each with that.
-MOST_CALLS = 3
-MOST_OF_PART = 2
+MAX_CALLS = 3
+MAX_MATCHES_OF_PART = 2
 NODES_OF: dict[str, TreeKind] = {"nodes": "geometry", "shader_nodes": "shader", "compositor_nodes": "compositor"}
 # Not inside of brackets: what stands there says more of the same.
 SEPARATORS = re.compile(r"[,;\n](?![^()]*\))")
@@ -61,7 +61,7 @@ class CallArgs(Args):
 
 class DescribeArgs(Args):
     names: list[str] = Field(
-        min_length=1, max_length=MOST_DESCRIBED, description="Tools, variants (modifier.add:BEVEL), macros, node types."
+        min_length=1, max_length=MAX_DESCRIBED, description="Tools, variants (modifier.add:BEVEL), macros, node types."
     )
     detail: Literal["call", "page"] = Field(default="call", description="call: a line; page: each argument, examples.")
 
@@ -74,8 +74,10 @@ async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) 
         if not parts:
             return success({"nodes": [node.bl_idname for node in search_nodes(nodes, "")]})
         if len(parts) < 2:
-            return success(_search_nodes(nodes, parts[0], MOST))
-        return success({"answers": [{"query": part, **_search_nodes(nodes, part, MOST_OF_PART)} for part in parts]})
+            return success(_search_nodes(nodes, parts[0], MAX_MATCHES))
+        return success(
+            {"answers": [{"query": part, **_search_nodes(nodes, part, MAX_MATCHES_OF_PART)} for part in parts]}
+        )
     if not parts:
         by_noun: dict[str, list[str]] = {}
         for name in context.tools:
@@ -83,11 +85,11 @@ async def tool_search(context: ServerContext, caller: Caller, args: SearchArgs) 
             by_noun.setdefault(noun, []).append(verb)
         return success({"tools": by_noun, "macros": sorted(context.macros), "hint": "A tool's name is noun.verb."})
     if len(parts) < 2:
-        return success(_search(context, args.query, frozenset(), MOST, MOST_CALLS))
+        return success(_search(context, args.query, frozenset(), MAX_MATCHES, MAX_CALLS))
     answers: list[dict[str, Any]] = []
     told: set[str] = set()
     for part in parts:
-        answer = _search(context, part, told, MOST_OF_PART, MOST_OF_PART)
+        answer = _search(context, part, told, MAX_MATCHES_OF_PART, MAX_MATCHES_OF_PART)
         told |= {match["name"] for match in answer["matches"]}
         answers.append({"query": part, **answer})
     return success({"answers": answers})

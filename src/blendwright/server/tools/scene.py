@@ -8,7 +8,7 @@ from typing import Any, Literal
 import orjson
 from pydantic import Field
 
-from blendwright.server.answers.plan_report import LARGEST_ANSWER, rounded
+from blendwright.server.answers.plan_report import MAX_ANSWER_BYTES, rounded
 from blendwright.server.answers.response import ToolResponse
 from blendwright.server.answers.scene_text import SECTIONS, compact_objects, object_lines, scene_lines
 from blendwright.server.context import Caller, ServerContext
@@ -17,13 +17,13 @@ from blendwright.server.tools.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, Name
 
 # What a page may take of an answer.
-ROOM = LARGEST_ANSWER - 500
+PAGE_BYTES = MAX_ANSWER_BYTES - 500
 SHORTENED = (
     "objects only, without what is as usual, to be read cheaply; an explicit limit gives everything of as many as it says, "
     'tool_call scene.snapshot {"include": ["materials"]} a section'
 )
 # And what one takes whose length was asked for.
-LARGEST_REQUESTED = 1_000_000
+MAX_REQUESTED_BYTES = 1_000_000
 
 
 class SnapshotArgs(Args):
@@ -68,7 +68,7 @@ async def _snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) 
     if outcome.result is None:
         return ToolResponse(outcome)
     whole = "limit" in args.model_fields_set
-    lines = lines_of(outcome.result, LARGEST_REQUESTED if whole else ROOM)
+    lines = lines_of(outcome.result, MAX_REQUESTED_BYTES if whole else PAGE_BYTES)
     return ToolResponse(outcome.with_(result=lines), whole=whole)
 
 
@@ -86,11 +86,11 @@ async def _page(
     if outcome.result is not None:
         outcome = outcome.with_(result=rounded(dict(outcome.result)))
     size = len(orjson.dumps(outcome.result))
-    if whole or outcome.result is None or size <= ROOM:
+    if whole or outcome.result is None or size <= PAGE_BYTES:
         return ToolResponse(outcome, whole=whole)
     listed: Any = outcome.result["objects"]
     taken = len(orjson.dumps(listed))
-    fewer = max(1, (ROOM - size + taken) * len(listed) // max(1, taken))
+    fewer = max(1, (PAGE_BYTES - size + taken) * len(listed) // max(1, taken))
     page = await _page(context, caller, tool, {**asked, "limit": fewer}, whole=True)
     result = {
         **(page.outcome.result or {}),
@@ -102,9 +102,9 @@ async def _page(
 async def _exact(context: ServerContext, caller: Caller, asked: dict[str, Any], *, whole: bool) -> ToolResponse:
     """Everything as it is; where that is long and nobody said how much, the objects without what is as usual."""
     outcome = await context.call_tool(caller, "scene.snapshot", asked)
-    if whole or outcome.result is None or len(orjson.dumps(outcome.result)) <= ROOM:
+    if whole or outcome.result is None or len(orjson.dumps(outcome.result)) <= PAGE_BYTES:
         return ToolResponse(outcome, whole=whole)
-    told = compact_objects(outcome.result, ROOM - len(SHORTENED) - 300)
+    told = compact_objects(outcome.result, PAGE_BYTES - len(SHORTENED) - 300)
     return ToolResponse(outcome.with_(result={**told, "shortened": SHORTENED}), whole=True)
 
 

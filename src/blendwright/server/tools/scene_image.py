@@ -45,8 +45,8 @@ AnyView = Annotated[Literal[NamedView, "CAMERA"], BeforeValidator(_upper), WithJ
 AnyShow = Annotated[Show, BeforeValidator(_upper), WithJsonSchema({"type": "string"})]
 ARTIFACT = "scene_image.png"
 # Pixels: what is wider is shrunk by those who look, until nothing can be seen.
-WIDEST_ROW = 2048
-WIDEST_PANEL = 640
+MAX_ROW_PIXELS = 2048
+MAX_PANEL_PIXELS = 640
 # Side by side in a sheet that compares: with a reference, and with a commit; and the pixels between them.
 PANELS_OF_REFERENCE, PANELS_OF_COMMIT = 2, 3
 BETWEEN_PANELS = 4
@@ -56,11 +56,11 @@ NARROWER = 0.86
 COMMIT = re.compile(r"[^./\\]+")
 COMPARE_COMMIT = "Give the commit whose scene it shows, as history_log numbers it, or a picture outside the workspace."
 # A look must be done well before its call would be ended.
-LONGEST_SECONDS = 600
+MAX_LOOK_SECONDS = 600
 # What a look may take where nothing is said. One at light mostly takes less, and another call costs more.
 SECONDS = {"WORKBENCH": 10.0, "CYCLES": 25.0}
 PART_OF_DEADLINE = 0.8
-LEAST_SECONDS = 0.5
+MIN_LOOK_SECONDS = 0.5
 # Pictures of a look are alike, unless the rest of them would take so many times as long as there is time.
 PATIENCE = 1.5
 
@@ -82,7 +82,7 @@ class ImageArgs(Args):
     samples: int = Field(default=16, ge=1, le=256)
     denoise: bool = True
     seconds: float | None = Field(
-        default=None, gt=0, le=LONGEST_SECONDS, description="Quality is lowered to fit; default 10, CYCLES 25."
+        default=None, gt=0, le=MAX_LOOK_SECONDS, description="Quality is lowered to fit; default 10, CYCLES 25."
     )
 
     @model_validator(mode="after")
@@ -146,7 +146,7 @@ class Look:
             left, missing = ends - perf_counter(), len(viewpoints) - number
             if taken and self._pace.seconds_for(quality) * missing > left * PATIENCE:
                 quality = self._pace.lowered(quality, left / missing)
-            outcome = self._render(quality, viewpoint | shape, max(left / missing, LEAST_SECONDS))
+            outcome = self._render(quality, viewpoint | shape, max(left / missing, MIN_LOOK_SECONDS))
             if not outcome.ok:
                 return ToolResponse(outcome)
             taken.append(LookPicture(caption, quality, outcome, from_outcome(outcome).data))
@@ -158,7 +158,7 @@ class Look:
             whole = kept_montage(
                 captioned, Path(last.artifacts[0]), montage_columns(captioned, len(args.frames)), exact=exact
             )
-        most = min(LONGEST_SECONDS, self._opened.terms.constraints.render_seconds * PART_OF_DEADLINE)
+        most = min(MAX_LOOK_SECONDS, self._opened.terms.constraints.render_seconds * PART_OF_DEADLINE)
         needed = TimeNeeded(self._pace.seconds_for(wanted) * len(taken), min(args.time, most), most)
         return ToolResponse(last.with_(result=description_of(taken, wanted, needed), artifacts=()), (whole,))
 
@@ -172,8 +172,8 @@ class Look:
         else:
             columns = math.ceil(math.sqrt(len(viewpoints)))
         panels = columns * (PANELS_OF_COMMIT if with_commit else PANELS_OF_REFERENCE)
-        widest = WIDEST_ROW // panels - BETWEEN_PANELS
-        width = min(args.width, WIDEST_PANEL, int(widest * NARROWER) if with_commit else widest)
+        widest = MAX_ROW_PIXELS // panels - BETWEEN_PANELS
+        width = min(args.width, MAX_PANEL_PIXELS, int(widest * NARROWER) if with_commit else widest)
         if with_commit:
             looks = [LookBack(engine=args.engine, width=width, **place) for _, place in viewpoints]
             outcomes = look_back_from(self._opened, looks, other, options=self._options)
@@ -241,7 +241,7 @@ def _viewpoints(args: ImageArgs) -> list[tuple[str, dict[str, Any]]]:
 def montage_columns(pictures: Sequence[Captioned], frames: int) -> int | None:
     """A strip of frames is one row as long as that can be read; None for as near to a square as may be."""
     width = min(picture_size(each.data)[0] for each in pictures)
-    if frames > 1 and frames * width <= WIDEST_ROW:
+    if frames > 1 and frames * width <= MAX_ROW_PIXELS:
         return frames
     return None
 

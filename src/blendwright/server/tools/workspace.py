@@ -25,7 +25,7 @@ from blendwright.workspace.open_scene import OpenScene
 from blendwright.workspace.policy_files import load_policy
 
 COMMIT = "Number of a commit, or HEAD."
-LONGEST_WAIT = 60.0
+MAX_WAIT_SECONDS = 60.0
 SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "timestamp", "hash_after")
 
 
@@ -165,7 +165,7 @@ async def job_status(context: ServerContext, caller: Caller, args: StatusArgs) -
         return _unknown(args.job_id or "")
     if args.wait_s:
         # A host gives up a call that is silent for long; who asked for more asks again.
-        await _wait(job, min(args.wait_s, LONGEST_WAIT))
+        await _wait(job, min(args.wait_s, MAX_WAIT_SECONDS))
     return _status(job)
 
 
