@@ -115,7 +115,7 @@ scene.audit(rules=['interpenetrating'], objects=parts)
     [told] = first["results"].values()
     assert told["rules"]["interpenetrating"].endswith("in may_overlap, for example ['Mortar*'].")
     again = call(context, "plan_execute", params={"up": 60}, instead=True)["result"]["report"]
-    assert [*again["results"].values()] == ["as told before"] and again["operations"] == [
+    assert [*again["results"].values()] == ["as in the earlier answer"] and again["operations"] == [
         "5 operations ok; made again: 4"
     ]
     edit_ = {"replace": [{"old": "0.3 * i", "new": "2.0 * i"}]}

@@ -47,7 +47,8 @@ PROMPTS = (
         "Build or change a geometry-nodes tree on an object.",
         (("object", "The object to work on.", True), ("goal", "What its geometry should become.", True)),
         "On the object named {object}: {goal}\n\nSearch nodes with tool_search, then answer with ONE call of geonodes_execute whose "
-        "plan is strict JSON of this form:\n" + GEONODES_EXAMPLE + "\nUse at most 25 steps. The ids group_input and group_output already exist. Set "
+        "plan is strict JSON of this form:\n" + GEONODES_EXAMPLE + "\nUse at most 25 steps. The ids group_input and group_output "
+        "exist. Set "
         "properties before you link sockets that depend on them. `done` is accepted only when the gates pass. When the answer is a gate "
         "envelope, repair what it names.",
     ),
