@@ -126,4 +126,4 @@ def test_a_type_stays_whole_where_its_description_gives_way(line: str, kept: str
 def test_what_only_a_person_may_allow_says_so_where_it_is_called(context: ServerContext) -> None:
     described = call(context, "tool_describe", names=["object.join", "object.transform"]).structured_content["result"]
     join, transform = (tool["call"] for tool in described["tools"])
-    assert join.endswith("(destructive: asks a person, unless the policy allows it)") and "asks" not in transform
+    assert join.endswith("(destructive: needs approval, unless the policy allows it)") and "approval" not in transform
