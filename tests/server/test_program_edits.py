@@ -61,7 +61,7 @@ def test_an_edit_runs_in_place_of_the_last_plan(context: ServerContext) -> None:
     as_text = json.dumps(edit(("[1, 0, 0]", "[2, 0, 0]")))
     again = call(context, "plan_execute", program_edit=as_text, instead=True)
     assert again["ok"], "an object that is sent as text is read"
-    assert again["result"]["report"]["replaced"].startswith("all that the last plan made"), again
+    assert again["result"]["report"]["replaced"].startswith("everything that the last plan made"), again
     [found] = call(context, "scene_find", name="First")["result"]["objects"]
     assert found["position"] == [2, 0, 0]
 
@@ -83,7 +83,7 @@ def test_what_was_previewed_in_place_of_the_last_plan_takes_its_place(context: S
         shown = call(context, "plan_preview", params={"posts": posts}, instead=True)["result"]["report"]
         assert shown["params"] == {"posts": posts}, "who tries out must know with what"
         ran = call(context, "plan_execute", **asked)["result"]["report"]
-        assert ran["replaced"].startswith("all that the last plan made"), ran
+        assert ran["replaced"].startswith("everything that the last plan made"), ran
         assert ran["params"] == {"posts": posts}
         assert call(context, "scene_find", name="Stake_*")["result"]["total"] == posts
     assert call(context, "plan_preview", params={"posts": 3}, instead=True)["ok"]

@@ -145,7 +145,7 @@ def _searchables(context: ServerContext) -> list[Searchable]:
 
 
 @server_tool(
-    "Return signatures or pages of tools and macros, several at once, and sockets and properties of node types.",
+    "Return signatures or pages of tools and macros, and sockets and properties of node types.",
     read_only=True,
 )
 async def tool_describe(context: ServerContext, caller: Caller, args: DescribeArgs) -> ToolResponse:

@@ -90,10 +90,10 @@ class ExecuteArgs(Args):
     params: dict[str, Any] | None = Field(default=None, description=PARAMS)
     instead: bool = Field(default=False, description=INSTEAD)
     boundary: Literal["operation", "plan"] | None = Field(
-        default=None, description="A failure undoes its operation (default of a plan) or all (program)."
+        default=None, description="What a failure undoes: its operation (plan) or all (program)."
     )
     skip_unapproved: bool = Field(default=False, description="Skip operations that need approval.")
-    background: bool = Field(default=False, description="Return a job_id at once.")
+    background: bool = Field(default=False, description="Return a job_id; longer limits.")
     timeout_s: float | None = Field(default=None, gt=0, le=86400)
     determinism: DeterminismClass | None = Field(default=None, description="Weakest accepted class.")
     verify: bool = Field(default=False, description="Read back all results.")
@@ -115,7 +115,7 @@ def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse
 
 
 @server_tool(
-    "Check a plan without running it. Returns every finding with pointer and cure.",
+    "Check a plan without running it. Returns all findings.",
     read_only=True,
     refuse=_refuse_plan,
 )
@@ -159,7 +159,7 @@ async def plan_validate(context: ServerContext, caller: Caller, args: ValidateAr
 
 
 @server_tool(
-    "Run a plan on a disposable copy. Returns what it would create, change, remove.",
+    "Run a plan on a copy: what it would create, change, remove.",
     read_only=True,
     refuse=_refuse_plan,
 )

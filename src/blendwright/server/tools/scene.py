@@ -44,7 +44,7 @@ class FindArgs(Args):
 
 
 @server_tool(
-    "Return the scene in pages: a line for each object, collections, materials, lights, cameras. With a name, only objects.",
+    "Return the scene in pages: objects, collections, materials, lights, cameras. With a name, only objects.",
     read_only=True,
 )
 async def scene_snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) -> ToolResponse:

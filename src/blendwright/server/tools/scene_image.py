@@ -86,7 +86,7 @@ class ImageArgs(Args):
     samples: int = Field(default=16, ge=1, le=256)
     denoise: bool = True
     seconds: float | None = Field(
-        default=None, gt=0, le=MAX_LOOK_SECONDS, description="Quality is lowered to fit; default 10, CYCLES 25."
+        default=None, gt=0, le=MAX_LOOK_SECONDS, description="Lowers quality to fit; default 10, CYCLES 25."
     )
 
     @model_validator(mode="after")
@@ -104,7 +104,7 @@ class ImageArgs(Args):
 
 
 @server_tool(
-    "Render the scene through a camera or from sides; several views become one montage.",
+    "Render the scene through a camera or from sides, several as a montage.",
     read_only=True,
 )
 async def scene_image(context: ServerContext, caller: Caller, args: ImageArgs) -> ToolResponse:
