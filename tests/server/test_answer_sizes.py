@@ -10,8 +10,8 @@ import pytest
 from mcp.client.client import Client
 
 from blendwright.nodes.catalogue.load import NEWEST, catalogue
-from blendwright.server.answers.plan_report import AUDIT, LARGEST_ANSWER, brief_difference, families, fitted, runs
-from blendwright.server.answers.tool_page import LARGEST_PAGE, brief_node_page, brief_tool_page
+from blendwright.server.answers.plan_report import AUDIT, MAX_ANSWER_BYTES, brief_difference, families, fitted, runs
+from blendwright.server.answers.tool_page import MAX_PAGE_BYTES, brief_node_page, brief_tool_page
 from blendwright.server.context import ServerContext
 from blendwright.tools.catalog import tools
 from blendwright.tools.scene.audit import Audit
@@ -144,7 +144,7 @@ def test_the_whole_of_it_is_there_on_request_and_where_the_answer_says(context: 
     whole = full.structured_content
     assert len(whole["result"]["result"]["receipts"]) == 37
     assert whole["fingerprint_after"] and whole["details"]["trace"] and whole["handles"]
-    assert size(full) > 40_000 > LARGEST_ANSWER > size(each) > size(ran)
+    assert size(full) > 40_000 > MAX_ANSWER_BYTES > size(each) > size(ran)
 
 
 def test_what_can_be_left_out_is_filled_in_and_the_order_works(context: ServerContext, ran: Any) -> None:
@@ -235,14 +235,14 @@ def test_every_default_answer_is_under_8_kB(context: ServerContext) -> None:
         "names": call(context, "tool_search", {}),
     }  # fmt: skip
     sizes = {name: size(answer) for name, answer in answers.items()}
-    assert {name: bytes for name, bytes in sizes.items() if bytes > LARGEST_ANSWER} == {}
+    assert {name: bytes for name, bytes in sizes.items() if bytes > MAX_ANSWER_BYTES} == {}
     assert answers["refused"].structured_content["left_out"]["/details/findings"] > 0
     page = answers["snapshot"].structured_content["result"]
     assert page["next_offset"] == len(page["objects"]) > 40
     asked = call(context, "scene_snapshot", {"limit": 100, "detail": "full"})
-    assert size(asked) > LARGEST_ANSWER, "as much as was asked for"
+    assert size(asked) > MAX_ANSWER_BYTES, "as much as was asked for"
     exact = call(context, "scene_snapshot", {"detail": "full"})
-    assert size(exact) <= LARGEST_ANSWER
+    assert size(exact) <= MAX_ANSWER_BYTES
     told = exact.structured_content["result"]
     assert told["next_offset"] == len(told["objects"]) > 20 and "explicit limit" in told["shortened"]
     following = json.loads(told["next"].removeprefix("scene_snapshot "))
@@ -333,7 +333,7 @@ def test_a_document_of_mappings_is_cut_too_and_in_no_time_to_speak_of() -> None:
     others = {f"op{number}": "it uses object '😀', which the other operation makes" for number in range(50)}
     document = {"ok": True, "result": {"implied_by": {f"op{number}": others for number in range(500)}}}
     cut = fitted(document)
-    assert len(orjson.dumps(cut)) <= LARGEST_ANSWER
+    assert len(orjson.dumps(cut)) <= MAX_ANSWER_BYTES
     left = cut["left_out"]["/result/implied_by"]
     assert len(cut["result"]["implied_by"]) + left == 500
 
@@ -352,7 +352,7 @@ def test_every_page_of_a_tool_is_at_most_3_kB_and_variants_have_their_own() -> N
         page = brief_tool_page(tools()["modifier.add"], variant)
         assert isinstance(page, dict) and "settings.type" in page["arguments"]
         sizes[variant] = len(orjson.dumps(page))
-    assert {name: bytes for name, bytes in sizes.items() if bytes > LARGEST_PAGE} == {}
+    assert {name: bytes for name, bytes in sizes.items() if bytes > MAX_PAGE_BYTES} == {}
 
 
 def test_every_page_of_a_node_is_at_most_3_kB_without_what_all_nodes_have() -> None:
@@ -361,7 +361,7 @@ def test_every_page_of_a_node_is_at_most_3_kB_without_what_all_nodes_have() -> N
         node = nodes.find(name)
         assert node is not None
         page = brief_node_page(node)
-        assert len(orjson.dumps(page)) <= LARGEST_PAGE, name
+        assert len(orjson.dumps(page)) <= MAX_PAGE_BYTES, name
         assert "warning_propagation" not in page.get("properties", {})
 
 

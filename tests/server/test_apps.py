@@ -88,7 +88,7 @@ def test_the_page_is_one_document_that_loads_nothing(context: ServerContext, era
 def test_the_scene_comes_in_parts_that_make_one_file(context: ServerContext, era: Era, monkeypatch: Any) -> None:
     name = f"Shown_{era}"
     assert not call(context, era, "plan_execute", {"plan": plan(f"show-{era}", cube("a", name))}).is_error
-    monkeypatch.setattr(apps, "PART", 700)
+    monkeypatch.setattr(apps, "PART_BYTES", 700)
     glb = fetched(context, era, "app_scene", {})
     assert len(glb) > 1400 and name in names(glb)
     beyond = call(context, era, "app_scene", {"part": 40}, extensions=[ShowsApps()])

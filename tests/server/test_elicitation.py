@@ -14,7 +14,7 @@ from mcp_types import ElicitResult
 from blendwright.server.answers.response import ToolResponse
 from blendwright.server.transport.client_info import ProgressReporter
 from blendwright.server.transport.elicitation import (
-    LONGEST_MESSAGE,
+    MAX_MESSAGE_CHARACTERS,
     HostApprover,
     MultiRoundCall,
     PendingApproval,
@@ -153,6 +153,6 @@ def test_a_host_is_shown_every_path_or_is_not_asked() -> None:
     what = f'python.run\nwrites "/home/x/thesis.blend"\nreads "{path}"\nwith {{}}'
     assert HostApprover(allow).ask(question(what=what)) is ApprovalAnswer.APPROVED
     assert what in asked[0].message
-    assert HostApprover(allow).ask(question(what=what, shown="x" * LONGEST_MESSAGE)) is ApprovalAnswer.NONE
+    assert HostApprover(allow).ask(question(what=what, shown="x" * MAX_MESSAGE_CHARACTERS)) is ApprovalAnswer.NONE
     assert HostApprover(allow).ask_together([question(what=what)] * 10) is ApprovalAnswer.NONE
     assert len(asked) == 1

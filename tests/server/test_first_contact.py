@@ -122,6 +122,6 @@ def test_a_server_at_a_terminal_says_where_it_is_how_to_connect_and_what_is_call
         anyio.run(talk, entry["url"], token)
         terminal.until(r"\n\d\d:\d\d:\d\d  tool_search +[\d.]+ m?s  ok      [\d.]+ kB\n")
         terminal.until(r"\n\d\d:\d\d:\d\d  no_such_tool +[\d.]+ m?s  failed  [\d.]+ kB\n")
-        terminal.until(r"new workspace \S+, with blendwright.toml to edit\n")
+        terminal.until(r"created workspace \S+; edit blendwright.toml to change its policy\n")
         assert terminal.text.count(token) == 1
     assert (tmp_path / ".blendwright" / POLICY).is_file()

@@ -14,7 +14,7 @@ from mcp_types import ElicitResult
 
 from blendwright.server import context as server_context
 from blendwright.server.answers.response import ToolResponse, failure, success
-from blendwright.server.context import MOST_FINISHED, Job, Jobs, ServerContext
+from blendwright.server.context import MAX_FINISHED_JOBS, Job, Jobs, ServerContext
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
@@ -63,14 +63,14 @@ def test_finished_jobs_are_forgotten_in_the_end_and_others_never() -> None:
     jobs = Jobs()
     waiting = jobs.start("waits", 1, CancelToken())
     ended: list[Job] = []
-    for number in range(MOST_FINISHED + 5):
+    for number in range(MAX_FINISHED_JOBS + 5):
         ended.append(jobs.start(f"r{number}", 1, CancelToken()))
         ended[-1].response = Future()
         ended[-1].response.set_result(GOOD)
     last = jobs.start("last", 1, CancelToken())
     assert jobs.find(waiting.id) is waiting and jobs.find(last.id) is last
     assert jobs.find(ended[0].id) is None and jobs.find(ended[-1].id) is ended[-1]
-    assert len(jobs.all()) == MOST_FINISHED + 2
+    assert len(jobs.all()) == MAX_FINISHED_JOBS + 2
 
 
 def test_of_a_finished_job_nothing_is_held_but_its_packed_answer() -> None:
@@ -110,7 +110,7 @@ def test_of_a_finished_job_nothing_is_held_but_its_packed_answer() -> None:
 
 def test_jobs_that_have_not_ended_are_bounded_by_client_and_together() -> None:
     jobs = Jobs()
-    for _ in range(server_context.MOST_UNFINISHED_OF_CLIENT):
+    for _ in range(server_context.MAX_UNFINISHED_JOBS_OF_CLIENT):
         jobs.start("r", 1, CancelToken(), "one")
     with pytest.raises(Refusal) as refused:
         jobs.start("r", 1, CancelToken(), "one")
@@ -121,9 +121,9 @@ def test_jobs_that_have_not_ended_are_bounded_by_client_and_together() -> None:
         and "job_cancel" in (finding.cure or "")
     )
     number = 0
-    while len(jobs.all()) < server_context.MOST_UNFINISHED:
+    while len(jobs.all()) < server_context.MAX_UNFINISHED_JOBS:
         jobs.start("r", 1, CancelToken(), f"other {(number := number + 1)}")
-    with pytest.raises(Refusal, match=f"{server_context.MOST_UNFINISHED} background runs"):
+    with pytest.raises(Refusal, match=f"{server_context.MAX_UNFINISHED_JOBS} background runs"):
         jobs.start("r", 1, CancelToken(), "newcomer")
     ended = jobs.all()[0]
     ended.attach(Future())
@@ -135,7 +135,7 @@ def test_jobs_that_have_not_ended_are_bounded_by_client_and_together() -> None:
 def test_a_host_is_told_how_to_go_on_where_too_many_jobs_wait(
     context: ServerContext, era: Era, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_context, "MOST_UNFINISHED_OF_CLIENT", 0)
+    monkeypatch.setattr(server_context, "MAX_UNFINISHED_JOBS_OF_CLIENT", 0)
 
     async def act(client: Client) -> None:
         document = plan(f"waits{era}", cube("a", f"Waits{era}"))

@@ -115,10 +115,10 @@ def test_what_was_lowered_is_told_with_what_all_of_it_takes() -> None:
     wanted = LookQuality("CYCLES", 1280, 720, 32)
     made = replace(wanted, width=640, height=360, samples=14)
     told = description_of([picture(made)], wanted, NEEDED)
-    assert told["reduced"] == "samples 14 of 32, size 640x360 of 1280x720: for all of it give seconds: 70"
+    assert told["reduced"] == "samples 14 of 32, size 640x360 of 1280x720: for full quality pass seconds: 70"
     assert (told["samples"], told["each"]) == (14, [640, 360])
     rough = description_of([picture(replace(PLAIN, smooth=False))], PLAIN, replace(NEEDED, seconds=3.1))
-    assert rough["reduced"] == "edges not smooth: look again for all of it", "it had to wait for its turn"
+    assert rough["reduced"] == "edges not smooth: call again for full quality", "it had to wait for its turn"
     never = description_of([picture(made)], wanted, replace(NEEDED, seconds=900.0))
     assert "about 1130 s, longer than a look may" in never["reduced"]
     shaped = description_of(

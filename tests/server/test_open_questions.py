@@ -262,7 +262,7 @@ def test_a_question_that_is_called_off_gives_its_place_back(context: ServerConte
 def test_open_questions_are_bounded_and_one_more_is_left_for_the_command_line(
     context: ServerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elicitation, "MOST_OPEN_QUESTIONS", 1)
+    monkeypatch.setattr(elicitation, "MAX_OPEN_QUESTIONS", 1)
     answers: list[Any] = []
 
     async def asks_too(other: Client) -> None:

@@ -10,8 +10,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import Implementation, ResourceTemplateReference
 
 from blendwright.server.context import ServerContext
-from blendwright.server.resources import MOST_COMPLETIONS
-from blendwright.server.tools.catalogue import MOST
+from blendwright.server.resources import MAX_COMPLETIONS
+from blendwright.server.tools.catalogue import MAX_MATCHES
 from support.hosts.mcp import Era, cube, plan, talk
 
 
@@ -69,7 +69,7 @@ def test_a_search_gives_the_best_few(context: ServerContext, era: Era) -> None:
     assert {each["name"] for each in family["matches"]} == {
         name for name in context.tools if name.startswith("object.")
     }
-    assert len(nodes["matches"]) == MOST
+    assert len(nodes["matches"]) == MAX_MATCHES
 
 
 def test_registries_are_counted_unless_they_are_asked_for(context: ServerContext, era: Era) -> None:
@@ -130,5 +130,5 @@ def test_completions_are_bounded_and_say_how_many_there_are(context: ServerConte
         return many.completion, inside.completion
 
     many, inside = talk(context, era, script)
-    assert len(many.values) == MOST_COMPLETIONS < many.total and many.has_more is True
+    assert len(many.values) == MAX_COMPLETIONS < many.total and many.has_more is True
     assert inside.values == ["mesh.create_primitive"] and inside.has_more is False

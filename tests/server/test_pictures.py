@@ -19,8 +19,8 @@ from blendwright.server.answers.response import Picture, ToolResponse
 from blendwright.server.context import ServerContext
 from blendwright.server.pictures.pictures import (
     CAPTION,
-    LARGEST,
-    MOST_SENT,
+    MAX_PICTURE_BYTES,
+    MAX_SENT_PICTURES,
     Captioned,
     montage,
     picture_size,
@@ -52,7 +52,7 @@ def opened(picture: Picture) -> Image.Image:
     return Image.open(io.BytesIO(picture.data))
 
 
-def sent_form(data: bytes, largest: int = LARGEST) -> Picture:
+def sent_form(data: bytes, largest: int = MAX_PICTURE_BYTES) -> Picture:
     sent = sendable(data, largest)
     assert sent is not None
     return sent
@@ -65,10 +65,10 @@ def test_a_small_picture_is_sent_as_it_is() -> None:
 
 def test_a_large_picture_is_sent_as_jpeg_and_never_too_large() -> None:
     photo = noise(1024, 768)
-    assert len(photo) > LARGEST
+    assert len(photo) > MAX_PICTURE_BYTES
     sent = sent_form(photo)
     assert (sent.mime_type, opened(sent).size) == ("image/jpeg", (1024, 768))
-    assert len(sent.data) <= LARGEST
+    assert len(sent.data) <= MAX_PICTURE_BYTES
     # Where the worst quality is not enough, pixels go; its shape stays.
     least = sent_form(photo, 20_000)
     width, height = opened(least).size
@@ -84,19 +84,19 @@ def test_transparency_survives_where_there_is_some() -> None:
 
 def test_all_pictures_of_an_answer_arrive_together(tmp_path: Path) -> None:
     paths: list[str] = []
-    for number in range(MOST_SENT + 2):
+    for number in range(MAX_SENT_PICTURES + 2):
         path = tmp_path / f"{number}.png"
         path.write_bytes(noise(600, 600))
         paths.append(str(path))
     gone = str(tmp_path / "gone.png")
     outcome = Outcome("render.still", 1, result={"a": 1}, artifacts=(*paths, gone, "scene.blend"))
     sent = with_pictures(ToolResponse(outcome, detail="full"), tmp_path)
-    assert len(sent.images) == MOST_SENT
-    assert sum(len(picture.data) for picture in sent.images) <= LARGEST
+    assert len(sent.images) == MAX_SENT_PICTURES
+    assert sum(len(picture.data) for picture in sent.images) <= MAX_PICTURE_BYTES
     told: Any = (sent.outcome.result or {})["pictures"]
     assert [each["path"] for each in told] == paths
-    assert [each["sent"] is not None for each in told] == [False] * 2 + [True] * MOST_SENT
-    assert told[-1]["resource"] == f"blendwright://artifacts/{MOST_SENT + 1}.png"
+    assert [each["sent"] is not None for each in told] == [False] * 2 + [True] * MAX_SENT_PICTURES
+    assert told[-1]["resource"] == f"blendwright://artifacts/{MAX_SENT_PICTURES + 1}.png"
     assert (told[0]["width"], told[0]["height"]) == (600, 600)
     briefly: Any = (with_pictures(ToolResponse(outcome), tmp_path).outcome.result or {})["pictures"]
     assert briefly[0] == {"width": 600, "height": 600, "path": paths[0], "sent": None}
@@ -189,7 +189,7 @@ def test_a_large_picture_is_read_as_a_resource_in_a_form_that_arrives(context: S
         found = talk(context, "legacy", read)
     finally:
         target.unlink()
-    assert found.mime_type == "image/jpeg" and len(base64.b64decode(found.blob)) <= LARGEST
+    assert found.mime_type == "image/jpeg" and len(base64.b64decode(found.blob)) <= MAX_PICTURE_BYTES
 
 
 def test_frames_are_a_strip_and_views_are_named_in_either_case(context: ServerContext) -> None:

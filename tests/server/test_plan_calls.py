@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from blendwright.server.context import ServerContext
-from blendwright.server.transport.client_info import MOST_REPORTED, ProgressReporter
+from blendwright.server.transport.client_info import MAX_PROGRESS_REPORTS, ProgressReporter
 from support.hosts import mcp as hosts
 from support.hosts.mcp import Era, cube, operation, plan
 from support.plans.documents import geonodes_plan, tree_step
@@ -162,6 +162,6 @@ def test_of_a_long_run_only_a_part_is_told_in_order_and_always_the_end() -> None
         return session.heard
 
     assert asyncio.run(main(5)) == [1, 2, 3, 4, 5]
-    told = asyncio.run(main(10 * MOST_REPORTED + 7))
-    assert MOST_REPORTED <= len(told) <= MOST_REPORTED + 2
-    assert told == sorted(told) and told[-1] == 10 * MOST_REPORTED + 7
+    told = asyncio.run(main(10 * MAX_PROGRESS_REPORTS + 7))
+    assert MAX_PROGRESS_REPORTS <= len(told) <= MAX_PROGRESS_REPORTS + 2
+    assert told == sorted(told) and told[-1] == 10 * MAX_PROGRESS_REPORTS + 7

@@ -9,7 +9,7 @@ import pytest
 from mcp.client.client import Client
 
 from blendwright.server.context import ServerContext
-from blendwright.server.programs.edits import LONGEST_REMEMBERED, SentProgram, SentPrograms, program_name
+from blendwright.server.programs.edits import MAX_PROGRAM_SIZE, SentProgram, SentPrograms, program_name
 from blendwright.values.errors import Refusal
 from blendwright.workspace.reading import read_journal
 from support.hosts import mcp as hosts
@@ -61,7 +61,7 @@ def test_an_edit_runs_in_place_of_the_last_plan(context: ServerContext) -> None:
     as_text = json.dumps(edit(("[1, 0, 0]", "[2, 0, 0]")))
     again = call(context, "plan_execute", program_edit=as_text, instead=True)
     assert again["ok"], "an object that is sent as text is read"
-    assert again["result"]["report"]["replaced"].startswith("all that the last plan made"), again
+    assert again["result"]["report"]["replaced"].startswith("everything that the last plan made"), again
     [found] = call(context, "scene_find", name="First")["result"]["objects"]
     assert found["position"] == [2, 0, 0]
 
@@ -83,7 +83,7 @@ def test_what_was_previewed_in_place_of_the_last_plan_takes_its_place(context: S
         shown = call(context, "plan_preview", params={"posts": posts}, instead=True)["result"]["report"]
         assert shown["params"] == {"posts": posts}, "who tries out must know with what"
         ran = call(context, "plan_execute", **asked)["result"]["report"]
-        assert ran["replaced"].startswith("all that the last plan made"), ran
+        assert ran["replaced"].startswith("everything that the last plan made"), ran
         assert ran["params"] == {"posts": posts}
         assert call(context, "scene_find", name="Stake_*")["result"]["total"] == posts
     assert call(context, "plan_preview", params={"posts": 3}, instead=True)["ok"]
@@ -115,7 +115,7 @@ scene.audit(rules=['interpenetrating'], objects=parts)
     [told] = first["results"].values()
     assert told["rules"]["interpenetrating"].endswith("in may_overlap, for example ['Mortar*'].")
     again = call(context, "plan_execute", params={"up": 60}, instead=True)["result"]["report"]
-    assert [*again["results"].values()] == ["as told before"] and again["operations"] == [
+    assert [*again["results"].values()] == ["as in the earlier answer"] and again["operations"] == [
         "5 operations ok; made again: 4"
     ]
     edit_ = {"replace": [{"old": "0.3 * i", "new": "2.0 * i"}]}
@@ -192,7 +192,7 @@ def test_each_client_has_its_own_programs_and_all_together_are_bounded() -> None
     programs.remember("a", SentProgram("y" * 990, {}))
     with pytest.raises(Refusal, match="is remembered"):
         programs.find("b", "last")
-    programs.remember("a", SentProgram("z" * LONGEST_REMEMBERED, {}))
+    programs.remember("a", SentProgram("z" * MAX_PROGRAM_SIZE, {}))
     assert programs.find("a", "last").text == "y" * 990
 
 

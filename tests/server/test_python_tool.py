@@ -12,7 +12,7 @@ from mcp.client.client import Client
 
 from blendwright.policy.policy import Costs
 from blendwright.server.context import ServerContext
-from blendwright.server.serve import told_costs
+from blendwright.server.serve import policy_costs
 from blendwright.server.service import TOOLS, declaration
 from blendwright.server.tools.python import summary_of
 from support.hosts.mcp import ERAS, call, cube, operation, plan, talk
@@ -162,7 +162,9 @@ def test_the_description_names_the_modules_and_the_limit_that_holds(tmp_path: Pa
     text = declaration(tool, Costs()).description or ""
     assert all(word in text for word in ("bmesh", "numpy", "pathlib", "Not there: os", "120 s"))
     (tmp_path / "blendwright.toml").write_text("[constraints]\ncode_seconds = 77\n")
-    assert "Time limit: 77 s (constraints.code_seconds)." in (declaration(tool, told_costs(tmp_path)).description or "")
+    assert "Time limit: 77 s (constraints.code_seconds)." in (
+        declaration(tool, policy_costs(tmp_path)).description or ""
+    )
 
 
 def test_many_changes_are_told_in_short() -> None:

@@ -74,7 +74,7 @@ def test_a_scene_that_is_too_slow_has_smaller_pictures_from_then_on_and_one_size
     sizes = [made.width for made in pace.made]
     assert sizes[0] == 640 > min(sizes) == told["each"][0] >= 256
     assert picture.size == (2 * told["each"][0], 2 * (told["each"][1] + CAPTION))
-    assert told["reduced"].startswith(f"size {told['each'][0]}x{told['each'][1]} of 640x480: all of it would take")
+    assert told["reduced"].startswith(f"size {told['each'][0]}x{told['each'][1]} of 640x480: full quality would take")
     width, height = told["each"]
     assert all(
         right < width and low < height
@@ -87,7 +87,9 @@ def test_a_quick_look_is_one_and_its_answer_says_what_it_left_out(context: Serve
     pace = MeasuredPace(0.2)
     told, picture = look(replace(context, look_pace=pace), views=["iso"], frames=list(range(1, 13)), seconds=0.1)
     assert len(set(pace.made)) == 1 and not pace.made[0].smooth and 256 <= pace.made[0].width < 480
-    assert told["reduced"].startswith("size ") and "edges not smooth: for all of it give seconds: " in told["reduced"]
+    assert (
+        told["reduced"].startswith("size ") and "edges not smooth: for full quality pass seconds: " in told["reduced"]
+    )
     assert picture.width == 4 * told["each"][0]
 
 

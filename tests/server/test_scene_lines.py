@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from blendwright.server.answers.plan_report import LARGEST_ANSWER, rounded, runs
+from blendwright.server.answers.plan_report import MAX_ANSWER_BYTES, rounded, runs
 from blendwright.server.context import ServerContext
 from support.hosts import mcp as hosts
 
@@ -55,7 +55,7 @@ def test_a_scene_of_fifty_objects_is_read_at_once(context: ServerContext) -> Non
     call(context, "plan_execute", program=rows)
     answer = call(context, "scene_snapshot", name="Row_*")
     told = answer.structured_content["result"]
-    assert told["total"] == 50 and len(answer.content[0].text) < LARGEST_ANSWER // 4
+    assert told["total"] == 50 and len(answer.content[0].text) < MAX_ANSWER_BYTES // 4
     assert told["objects"][:3] == [
         "Row_0: MESH at [0,0,0.5]; size [1,1,1]",
         "Row_1: MESH at [1.1,0,0.5]; size [1,1,1]",

@@ -13,7 +13,7 @@ from blendwright.dialects.lessons import GEONODES_EXAMPLE, OPERATIONS_EXAMPLE
 from blendwright.dialects.registry import parse_plan
 from blendwright.plan.validate import ValidPlan, validate
 from blendwright.policy.session_contract import ContractTerms
-from blendwright.server.answers.response import LONGEST_TEXT, sanitise
+from blendwright.server.answers.response import MAX_TEXT_CHARACTERS, sanitise
 from blendwright.server.context import ServerContext
 from blendwright.server.prompts import PROMPTS
 from blendwright.tools import catalog
@@ -190,7 +190,7 @@ def test_names_and_texts_of_a_scene_reach_the_model_as_data_without_control_char
     assert any("safeevilword" in text for text in read), "the property is there, without what nobody sees"
     for text in read:
         assert not {"\u202e", "\u200b", "\u2028"} & set(text)
-        assert "x" * (LONGEST_TEXT + 1) not in text
+        assert "x" * (MAX_TEXT_CHARACTERS + 1) not in text
     assert same
     # What the name asks for is still refused by policy: the level that was declared is below the tool's own.
     assert refused.is_error
@@ -203,5 +203,5 @@ def test_cleaning_keeps_what_people_write() -> None:
     assert sanitise("bell\x07 \x1b[31mred") == "bell [31mred"
     unseen = "\u202e\u200b\u2028\u2029\ue000\ud800\x85\x00"
     assert sanitise({f"k{unseen}ey": [{"deep": f"te{unseen}xt"}]}) == {"key": [{"deep": "text"}]}
-    long = sanitise("x" * (LONGEST_TEXT + 5))
-    assert long == "x" * LONGEST_TEXT + "… (5 more characters)"
+    long = sanitise("x" * (MAX_TEXT_CHARACTERS + 5))
+    assert long == "x" * MAX_TEXT_CHARACTERS + "… (5 more characters)"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from blendwright.server.answers.tool_page import without_description
-from blendwright.server.answers.tool_signatures import LONGEST, tool_signature
+from blendwright.server.answers.tool_signatures import MAX_SIGNATURE_CHARACTERS, tool_signature
 from blendwright.server.context import ServerContext
 from blendwright.server.instructions import MOST_USED
 from blendwright.tools.catalog import tools
@@ -33,7 +33,7 @@ def test_a_signature_names_what_is_required_first_and_is_short(name: str) -> Non
     tool = tools()[name]
     schema = tool.args_schema()
     line = tool_signature(tool)
-    assert line.startswith(f"{name}(") and line.endswith(")") and len(line) <= LONGEST
+    assert line.startswith(f"{name}(") and line.endswith(")") and len(line) <= MAX_SIGNATURE_CHARACTERS
     places = [re.search(rf"[(,] ?{one}[:,)]", line) for one in schema.get("required", ())]
     assert None not in places
     optional = [one for one in schema["properties"] if one not in schema.get("required", ())]
@@ -126,4 +126,4 @@ def test_a_type_stays_whole_where_its_description_gives_way(line: str, kept: str
 def test_what_only_a_person_may_allow_says_so_where_it_is_called(context: ServerContext) -> None:
     described = call(context, "tool_describe", names=["object.join", "object.transform"]).structured_content["result"]
     join, transform = (tool["call"] for tool in described["tools"])
-    assert join.endswith("(destructive: asks a person, unless the policy allows it)") and "asks" not in transform
+    assert join.endswith("(destructive: needs approval, unless the policy allows it)") and "approval" not in transform

@@ -1,1 +1,1 @@
-"""The MCP server: the engine offered to language-model hosts over stdio and streamable HTTP."""
+"""The MCP server, which offers the engine to language-model hosts over stdio and streamable HTTP."""

@@ -1,4 +1,4 @@
-"""Registers the capability `server`."""
+"""The registration of the capability `server`."""
 
 from __future__ import annotations
 

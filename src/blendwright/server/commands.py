@@ -1,4 +1,4 @@
-"""blendwright serve: the MCP server."""
+"""The command `blendwright serve`, which starts the MCP server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from blendwright.server.transport.call_log import CallEnded
 
 TOKEN = "BLENDWRIGHT_TOKEN"
-# The console offers to run beside a server: a function that adds itself to the settings.
+# The capability `console` provides a function that adds the console to the settings of a server.
 COMPANION: Point[Callable[[Settings], Settings]] = Point("server.companion")
 
 
@@ -39,54 +39,63 @@ def serve(
     blender: Blender = None,
     attach: Attach = None,
     http: Annotated[
-        str | None, typer.Option("--http", metavar="HOST:PORT", help="Streamable HTTP there, instead of stdio.")
+        str | None,
+        typer.Option("--http", metavar="HOST:PORT", help="Serve streamable HTTP on this address instead of stdio."),
     ] = None,
     token: Annotated[
         str | None,
-        typer.Option("--token", metavar="TOKEN", help=f"The bearer token of HTTP; or {TOKEN}; made up otherwise."),
+        typer.Option(
+            "--token",
+            metavar="TOKEN",
+            help=f"The bearer token for HTTP. The default is {TOKEN}, or a new random token.",
+        ),
     ] = None,
     tools: Annotated[
-        Literal["plans", "direct"], typer.Option("--tools", help="direct adds every tool of the catalogue.")
+        Literal["plans", "direct"], typer.Option("--tools", help="`direct` also offers every tool of the catalogue.")
     ] = "plans",
     root: Annotated[
         list[str] | None,
         typer.Option(
             "--root",
             metavar="DIR",
-            help="Files may be read and written here, instead of where the policy says; repeatable.",
+            help="Allow reading and writing files in DIR, instead of the roots of the policy. Repeatable.",
         ),
     ] = None,
     directory: Annotated[
         Path | None,
         typer.Option(
-            "--directory", metavar="DIR", help="Relative paths and roots start here, wherever the host starts us."
+            "--directory",
+            metavar="DIR",
+            help="Resolve relative paths and roots from DIR, not from the current directory.",
         ),
     ] = None,
     host_profile: Annotated[
         Path | None,
         typer.Option(
-            "--host-profile", metavar="FILE", help="What hosts can take, as JSON, where they cannot say it themselves."
+            "--host-profile", metavar="FILE", help="A JSON file with the limits of hosts that do not report them."
         ),
     ] = None,
     payload_bytes: Annotated[
-        int | None, typer.Option("--payload-bytes", metavar="N", help="The largest message.", min=1024)
+        int | None,
+        typer.Option("--payload-bytes", metavar="N", help="The largest message that hosts accept.", min=1024),
     ] = None,
     call_seconds: Annotated[
-        float | None, typer.Option("--call-seconds", metavar="S", help="How long a host waits.", min=0.001)
+        float | None,
+        typer.Option("--call-seconds", metavar="S", help="The seconds that a host waits for an answer.", min=0.001),
     ] = None,
     streaming: Annotated[
-        bool | None, typer.Option("--streaming/--no-streaming", help="Progress while a call runs.")
+        bool | None, typer.Option("--streaming/--no-streaming", help="Report progress while a call runs.")
     ] = None,
     cancellation: Annotated[
-        bool | None, typer.Option("--cancellation/--no-cancellation", help="Whether hosts call calls off.")
+        bool | None, typer.Option("--cancellation/--no-cancellation", help="Whether hosts can cancel calls.")
     ] = None,
-    envelope: Annotated[EnvelopeName | None, typer.Option("--envelope", help="The form of results.")] = None,
+    envelope: Annotated[EnvelopeName | None, typer.Option("--envelope", help="The envelope of results.")] = None,
     determinism: MinimumDeterminism = None,
     verification: Annotated[
-        Verification | None, typer.Option("--verification", help="Whose results are read back.")
+        Verification | None, typer.Option("--verification", help="The operations whose results Blendwright reads back.")
     ] = None,
     ui: Annotated[
-        bool, typer.Option("--ui", help="The console beside it, on loopback; its link goes to standard error.")
+        bool, typer.Option("--ui", help="Also serve the console on loopback. Its link is printed to standard error.")
     ] = False,
 ) -> int:
     """Serve a workspace to a language-model host: over stdio, or over HTTP with a bearer token."""
@@ -95,10 +104,10 @@ def serve(
 
     if directory is not None:
         _change_directory(directory)
-    if host_profile is None:
-        statements = []
-    else:
-        statements = [HostStatement("host profile", read_host_profile(host_profile))]
+
+    statements: list[HostStatement] = []
+    if host_profile is not None:
+        statements.append(HostStatement("host profile", read_host_profile(host_profile)))
     flags = HostLimits(
         payload_bytes=payload_bytes,
         call_seconds=call_seconds,
@@ -110,6 +119,7 @@ def serve(
     )
     if flags != HostLimits():
         statements.append(HostStatement("flag", flags))
+
     if http is None:
         address = None
     else:
@@ -118,24 +128,33 @@ def serve(
     made_up = ""
     if address is not None and not bearer_token:
         bearer_token = made_up = secrets.token_urlsafe(24)
+
+    on_call = None
+    if address is not None and sys.stderr.isatty():
+        on_call = _show_call
+    roots = None
+    if root:
+        roots = tuple(root)
     settings = Settings(
         workspace=Path(workspace),
         blender=blender,
-        roots=tuple(root) if root else None,
+        roots=roots,
         direct=tools == "direct",
         statements=tuple(statements),
         address=address,
         token=bearer_token,
         watch=Watch(
-            on_new_workspace=lambda made: notes().show(f"new workspace {made}, with {POLICY} to edit"),
+            on_new_workspace=lambda created: notes().show(
+                f"created workspace {created}; edit {POLICY} to change its policy"
+            ),
             on_listening=lambda where: _show_address(where, made_up),
-            on_call=_show_call if address is not None and sys.stderr.isatty() else None,
+            on_call=on_call,
         ),
     )
     if ui:
         companion = COMPANION.offer()
         if companion is None:
-            raise Refusal.of(Fault.ARGS_INVALID, "this installation has no console", "Leave --ui out.")
+            raise Refusal.of(Fault.ARGS_INVALID, "this installation has no console", "Omit --ui.")
         settings = companion(settings)
     if attach is not None:
         window = require_window_capability("--attach needs a window")
@@ -154,34 +173,48 @@ def _show_attached(attached: AttachedWindow | None) -> None:
 
 
 def _show_address(address: tuple[str, int], made_up: str) -> None:
-    """Where the server listens, and what a host needs to use it. A token that its user gave is theirs to know; one that was made up is
-    shown once, and the entry of the host names the variable that holds it."""
-    out, url = notes(), f"http://{address[0]}:{address[1]}/mcp"
+    """Show where the server listens and the configuration entry that a host needs.
+
+    A generated token (`made_up`) is shown once. The configuration entry names the environment variable and never
+    contains the token.
+    """
+    out = notes()
+    url = f"http://{address[0]}:{address[1]}/mcp"
     out.show(f"serving {url}")
     if made_up:
         out.labelled("bearer token (shown once):", made_up, "", text_style="bold")
-    out.show(f"for a host that speaks HTTP, with the token in {TOKEN}:")
+    out.show(f"configuration entry for a host that supports HTTP, with the token in {TOKEN}:")
     headers = {"Authorization": f"Bearer ${{{TOKEN}}}"}
     out.show("  " + json.dumps({"mcpServers": {"blendwright": {"type": "http", "url": url, "headers": headers}}}))
 
 
 def _show_call(ended: CallEnded) -> None:
-    notes().show(f"{time.strftime('%H:%M:%S')}  {ended.line()}", "" if ended.ok else "red")
+    style = "red"
+    if ended.ok:
+        style = ""
+    notes().show(f"{time.strftime('%H:%M:%S')}  {ended.line()}", style)
 
 
 def _change_directory(directory: Path) -> None:
     try:
         os.chdir(directory)
     except OSError as error:
-        message = f"{directory} cannot be worked in: {error.strerror}"
-        raise Refusal.of(Fault.ARGS_INVALID, message, "Name a directory that is there.") from error
+        message = f"cannot change to the directory {directory}: {error.strerror}"
+        raise Refusal.of(Fault.ARGS_INVALID, message, "Name an existing directory.") from error
 
 
 def address_of(text: str) -> tuple[str, int]:
-    """Where to listen. A host of IPv6 is in brackets, as in an address on the web."""
+    """Return host and port from `HOST:PORT`. Put brackets around an IPv6 host, as in a URL.
+
+    Raises Refusal when the text has another form.
+    """
     host, colon, port = text.rpartition(":")
     if ":" in host and not host.startswith("["):
         host = f"[{host}]"
     if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise Refusal.of(Fault.ARGS_INVALID, f"'{text}' is not HOST:PORT", "For example: --http 127.0.0.1:8000")
+        raise Refusal.of(
+            Fault.ARGS_INVALID,
+            f"'{text}' is not HOST:PORT",
+            "Give a host and a port, for example --http 127.0.0.1:8000.",
+        )
     return host, int(port)

@@ -1,7 +1,7 @@
-"""What the handler of a tool call may use: the workspace and its queue, the catalogue, the jobs; and who calls.
+"""The context of tool handlers: the workspace and its queue, the catalogue, the background jobs, and the caller.
 
-A job is a run that outlives the request that started it: a handle to query and to stop it. What it did is in the journal, like any run;
-only the handle is forgotten when the server ends.
+A job is a run that outlives the request that started it. It lets a client query and stop the run. The journal records
+the run like any other; the server forgets the job when it ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from blendwright.macros import Macro
 from blendwright.policy.host_profile import HostStatement
 from blendwright.policy.policy import Costs
 from blendwright.policy.session_contract import Proposal
-from blendwright.server.answers.plan_report import AlreadyTold, Detail
+from blendwright.server.answers.plan_report import Detail, EarlierAnswer
 from blendwright.server.answers.response import ToolResponse, error_failure, failure
 from blendwright.server.pictures.quality import LookPace
 from blendwright.server.pictures.scene_files import SceneFiles
@@ -45,15 +45,15 @@ from blendwright.workspace.open_scene import OpenScene
 
 _log = logging.getLogger(__name__)
 
-# Finished jobs that are still remembered; the journal remembers all.
-MOST_FINISHED = 200
-# Jobs that wait or run, each with its plan in memory: of one client, so that it does not take all the room, and of all together.
-MOST_UNFINISHED_OF_CLIENT, MOST_UNFINISHED = 16, 64
+# The most finished jobs that the server remembers. The journal has all runs.
+MAX_FINISHED_JOBS = 200
+# The most unfinished jobs of one client and of all clients. Each keeps its plan in memory.
+MAX_UNFINISHED_JOBS_OF_CLIENT, MAX_UNFINISHED_JOBS = 16, 64
 
-# Plans, and previews, of which is remembered what was told.
-MOST_TOLD = 8
+# The most plans, and the most previews, whose answers the server remembers.
+MAX_REMEMBERED_ANSWERS = 8
 
-# The token of every job that has ended: nobody listens to it.
+# The token of every job that has ended.
 _NOTHING_TO_CANCEL = CancelToken()
 
 JobState = Literal["waiting", "running", "finished", "failed", "cancelled"]
@@ -62,18 +62,18 @@ Report = Callable[[float, float | None, str], None]
 
 
 class Latest(OrderedDict[str, T]):
-    """The latest few of what is kept, by their keys."""
+    """A mapping that keeps only its latest few entries."""
 
     def keep(self, key: str, value: T) -> None:
         self[key] = value
         self.move_to_end(key)
-        if len(self) > MOST_TOLD:
+        if len(self) > MAX_REMEMBERED_ANSWERS:
             self.popitem(last=False)
 
 
 @dataclass(slots=True)
 class Job:
-    """One run in the background."""
+    """One background run."""
 
     id: str
     request_id: str
@@ -82,10 +82,10 @@ class Job:
     client: str = ""
     started: float = field(default_factory=time.time)
     done: int = 0
-    """Operations that stand."""
+    """The number of the caller's operations that succeeded."""
     current: str = ""
     response: Future[ToolResponse] | None = None
-    """While the job is under way, and until its answer is packed."""
+    """The response to come. None before the run starts and after the answer is packed."""
     _packed: bytes | None = None
 
     @property
@@ -108,16 +108,16 @@ class Job:
 
     @property
     def outcome(self) -> Outcome | None:
-        """What became of its plan, once it has ended."""
+        """Return the outcome of the plan, or None until the run has ended."""
         return self._answer()[0]
 
     @property
     def detail(self) -> Detail:
-        """The length that its answer was asked for."""
+        """Return the length of the answer that the caller chose."""
         return self._answer()[1]
 
     def _answer(self) -> tuple[Outcome | None, Detail]:
-        # First, since another thread may pack it now: it is there until the packed answer is.
+        # Read the response first. Another thread may pack it now, and sets `_packed` before it clears `response`.
         response = self.response
         if self._packed is not None:
             return pickle.loads(zlib.decompress(self._packed))
@@ -134,39 +134,44 @@ class Job:
         return response.result().outcome, response.result().detail
 
     def pack(self) -> None:
-        """Of a job that has ended: hold nothing but its answer, and that in few bytes. An answer about thousands of operations has tens
-        of thousands of objects, and hundreds of answers are remembered."""
+        """Replace the response of an ended job by its compressed answer.
+
+        An answer about thousands of operations has tens of thousands of objects, and the server remembers hundreds of
+        answers.
+        """
         if self._packed is None and self.ended:
             self._packed = zlib.compress(pickle.dumps(self._answer()))
             self.response, self.cancel = None, _NOTHING_TO_CANCEL
 
     def stop(self) -> None:
-        """A run that still waits for its turn never begins; one that runs is told to end."""
+        """Cancel a run that waits for its turn, or signal a running one to stop."""
         response = self.response
         if response is None or not response.cancel():
             self.cancel.cancel()
 
     def attach(self, response: Future[ToolResponse]) -> None:
-        """The run that this job stands for."""
+        """Set the run that this job represents."""
         self.response = response
         response.add_done_callback(self._log_defect)
 
     def _log_defect(self, response: Future[ToolResponse]) -> None:
         if response.cancelled():
-            error = None
-        else:
-            error = response.exception()
+            return
+        error = response.exception()
         if error is not None and not isinstance(error, BlendwrightError):
             _log.error("job %s failed", self.id, exc_info=error)
 
     def to_json(self) -> dict[str, Any]:
+        current = self.current
+        if self.ended:
+            current = ""
         return {
             "job_id": self.id,
             "request_id": self.request_id,
             "state": self.state,
             "operations_done": self.done,
             "operations_total": self.total,
-            "current": "" if self.ended else self.current,
+            "current": current,
             "started": self.started,
         }
 
@@ -179,29 +184,29 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(self, request_id: str, total: int, cancel: CancelToken, client: str = "") -> Job:
-        """Raises Refusal where too many have not ended yet."""
+        """Add a job and return it. Raises Refusal when too many jobs have not ended yet."""
         job = Job(new_id(), request_id, total, cancel, client)
         with self._lock:
             self._require_room(client)
             self._jobs[job.id] = job
             finished = [key for key, old in self._jobs.items() if old.ended]
-            for key in finished[:-MOST_FINISHED]:
+            for key in finished[:-MAX_FINISHED_JOBS]:
                 del self._jobs[key]
-            for key in finished[-MOST_FINISHED:]:
+            for key in finished[-MAX_FINISHED_JOBS:]:
                 self._jobs[key].pack()
         return job
 
     def _require_room(self, client: str) -> None:
         unfinished = [job for job in self._jobs.values() if not job.ended]
-        own = sum(job.client == client for job in unfinished)
-        if own >= MOST_UNFINISHED_OF_CLIENT:
-            message = f"{own} background runs of this client have not ended yet, and more are not taken"
-        elif len(unfinished) >= MOST_UNFINISHED:
-            message = f"{len(unfinished)} background runs have not ended yet, and more are not taken"
+        unfinished_of_client = sum(job.client == client for job in unfinished)
+        if unfinished_of_client >= MAX_UNFINISHED_JOBS_OF_CLIENT:
+            message = f"{unfinished_of_client} background runs of this client have not ended, which is the limit"
+        elif len(unfinished) >= MAX_UNFINISHED_JOBS:
+            message = f"{len(unfinished)} background runs have not ended, which is the limit"
         else:
             return
-        cure = "Wait for one with job_status (wait_s), stop one with job_cancel, or run the plan without background."
-        raise Refusal([Finding(Fault.LIMIT_EXCEEDED, message, "/background", cure)])
+        fix = "Wait for one with job_status (wait_s), stop one with job_cancel, or run the plan without background."
+        raise Refusal([Finding(Fault.LIMIT_EXCEEDED, message, "/background", fix)])
 
     def find(self, job_id: str) -> Job | None:
         with self._lock:
@@ -212,15 +217,21 @@ class Jobs:
             return list(self._jobs.values())
 
     def newest(self, client: str) -> Job | None:
-        """The one that whoever names none means: the newest that has not ended, else the newest; a client's own before those of others."""
+        """Return the job that a call without job_id means, or None without jobs.
+
+        Unfinished jobs come before ended ones, then jobs of this client before jobs of other clients, then newer
+        before older ones.
+        """
         return max(self.all(), key=lambda job: (not job.ended, job.client == client, job.started), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request. `client` tells clients apart where several share a workspace; `progress` may be called in any thread.
+    """The sender of a request.
 
-    `proposal` is the contract that its host proposes, of the `statements` about it; `approver` is its user, where the host can ask one.
+    `client` distinguishes the clients of a workspace. `progress` is callable from any thread. `proposal` is the
+    contract that the host proposes, derived from the `statements` about it. `approver` asks the host's user, or is
+    None if the host cannot ask.
     """
 
     client: str
@@ -234,7 +245,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class ServerContext:
-    """One served workspace."""
+    """The context of one served workspace."""
 
     workspace: Path
     queue: WorkspaceQueue
@@ -242,57 +253,55 @@ class ServerContext:
     macros: Mapping[str, Macro]
     jobs: Jobs
     blender: str | None = None
-    """Which Blender, where it is not the usual one."""
+    """The version or path of the Blender to use, or None for the default."""
     statements: tuple[HostStatement, ...] = ()
-    """What whoever started the server says about hosts."""
+    """The limits of hosts from the command line and the host profile file."""
     roots: tuple[str, ...] | None = None
-    """The roots that were given instead of those of the policy."""
+    """The roots for files, or None for the roots of the policy."""
     costs: Costs = field(default_factory=Costs)
-    """What work may cost under the policy of the workspace, as hosts are told before they have a contract."""
+    """The limits of work under the workspace's policy, for the descriptions of tools."""
     side_executor: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "aside"))
-    """For work with Blender processes of its own, one at a time: each takes memory and cores."""
+    """Runs work that starts Blender processes. It runs one at a time, because each takes memory and cores."""
     sessions: dict[Proposal, OpenScene] = field(default_factory=dict[Proposal, OpenScene])
-    """The workspace under the contract with each kind of host; only the queue's thread touches these."""
+    """The workspace under the contract with each kind of host. Only the queue's thread uses it."""
 
     program_turns: ProgramTurns = field(default_factory=ProgramTurns)
-    """Whose program is evaluated."""
+    """Evaluates programs, a few at a time."""
     sent_programs: SentPrograms = field(default_factory=SentPrograms)
+    """Programs that clients sent before, for later edits."""
     sent_code: SentPrograms = field(default_factory=SentPrograms)
-    """For those who repair a line of theirs."""
-    told_plans: Latest[AlreadyTold] = field(default_factory=Latest[AlreadyTold])
-    """By their requests, so that a plan in place of an earlier one tells only what is new; the queue's thread touches it."""
-    previews: Latest[tuple[str, AlreadyTold]] = field(default_factory=Latest[tuple[str, AlreadyTold]])
-    """Of each client the last one: the hash of the scene that it led to, and what it told; the queue's thread touches it."""
+    """Python code that clients sent before, for later edits."""
+    plan_answers: Latest[EarlierAnswer] = field(default_factory=Latest[EarlierAnswer])
+    """The content of answers by request id, so that a replacing plan reports only what is new. Only the queue's thread uses it."""
+    previews: Latest[tuple[str, EarlierAnswer]] = field(default_factory=Latest[tuple[str, EarlierAnswer]])
+    """The last preview of each client: the resulting scene hash and the answer. Only the queue's thread uses it."""
     look_pace: LookPace = field(default_factory=LookPace)
-    """What pictures of this scene have cost."""
+    """The measured cost of pictures of this scene."""
     scene_files: SceneFiles = field(default_factory=SceneFiles)
-    """For pages that show the scene."""
+    """Files for the pages that show the scene."""
 
     @property
     def artifacts(self) -> Path:
-        """Where the workspace keeps pictures. It may lie elsewhere, behind a link."""
+        """Return the workspace's directory of pictures, with symbolic links resolved."""
         return (self.workspace / "artifacts").resolve()
 
     def options(self, caller: Caller) -> RunOptions:
-        """What the calls and plans of a caller are run with: its user is asked, while others are served, it can cancel them, and is told
-        how long a call has been running."""
-        if caller.approver is None:
-            prompt = None
-        else:
-            prompt = AsidePrompt(caller.approver, self.queue, caller.client)
-        # A host that cannot ask leaves it to whoever is there otherwise: the person at an open window, or nobody.
-        if prompt is None:
-            approver = None
-        else:
-            approver = Approver(prompt)
+        """Return the run options for a caller: how to ask its user, how to cancel, and how to report long calls.
 
-        def tell(waiting: Waiting) -> None:
+        While a user is asked, the queue serves other clients.
+        """
+        # Without an approver of the host, the engine asks at an open window, if there is one.
+        approver = None
+        if caller.approver is not None:
+            approver = Approver(AsidePrompt(caller.approver, self.queue, caller.client))
+
+        def report(waiting: Waiting) -> None:
             caller.progress(min(waiting.seconds, waiting.limit), waiting.limit, str(waiting))
 
-        return RunOptions(cancel=caller.cancel, approver=approver, waiting=tell)
+        return RunOptions(cancel=caller.cancel, approver=approver, waiting=report)
 
     def submit(self, caller: Caller, work: Callable[[OpenScene], T]) -> Future[T]:
-        """Have something done with the workspace, in turn, under the contract with the caller's host."""
+        """Queue work on the workspace under the contract with the caller's host, and return its future result."""
 
         def under_contract(opened: OpenScene) -> T:
             if caller.proposal not in self.sessions:
@@ -302,15 +311,17 @@ class ServerContext:
         return self.queue.submit(caller.client, under_contract, caller.cancel)
 
     async def run(self, caller: Caller, work: Callable[[OpenScene], T]) -> T:
-        """The same, waiting for it. A request that is cancelled stops its work too."""
+        """Queue work on the workspace and wait for its result. Cancelling the request also cancels the work."""
         return await _cancellable(caller, self.submit(caller, work))
 
     async def call_tool(self, caller: Caller, tool: str, args: Mapping[str, Any]) -> Outcome:
-        """Call one tool of the catalogue on the scene."""
+        """Call one tool of the catalogue on the scene and return its outcome."""
         return await self.run(caller, lambda opened: opened.outcome(tool, args, self.options(caller)))
 
     async def run_aside(self, caller: Caller, work: Callable[[], T]) -> T:
-        """Have something done that leaves the open workspace alone. It must end when the caller's token is cancelled."""
+        """Run work that does not use the open workspace and wait for its result. The work must end when the caller's
+        token is cancelled.
+        """
         return await _cancellable(caller, self.side_executor.submit(work))
 
 
@@ -318,6 +329,6 @@ async def _cancellable(caller: Caller, done: Future[T]) -> T:
     try:
         return await asyncio.wrap_future(done)
     except asyncio.CancelledError:
-        # In a thread of its own: listeners may have to wait for locks, and nothing can be awaited any more.
+        # Cancel in another thread, because listeners may wait for locks and this coroutine can no longer await.
         threading.Thread(target=caller.cancel.cancel).start()
         raise

@@ -1,4 +1,4 @@
-"""Prompts that teach a model our dialects, with one good example each."""
+"""The MCP prompts, which teach a model the plan dialects with one complete example each."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from blendwright.server.transport.client_info import RequestContext
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:
+    """A prompt text with placeholders `{name}`. Each argument is its name, its description and whether it is
+    required.
+    """
+
     name: str
     description: str
     arguments: tuple[tuple[str, str, bool], ...]
@@ -31,11 +35,11 @@ PROMPTS = (
     ),
     PromptTemplate(
         "repair_plan",
-        "Repair a plan that was refused or failed, with the smallest change.",
-        (("plan", "The plan that was sent.", True), ("failure", "The failure payload and findings that came back.", True)),
-        "This plan failed:\n{plan}\n\nThis came back:\n{failure}\n\nChange only what the findings and minimal_repair_plan name. Keep "
-        "request_id and every operation_id that succeeded: those are skipped. drop: remove the operation and its id from every "
-        "depends_on. replace_args: change fields of that operation, not its id. insert_precondition: add the operation that the "
+        "Repair a refused or failed plan with the smallest change.",
+        (("plan", "The plan that failed.", True), ("failure", "The failure payload and findings of its answer.", True)),
+        "This plan failed:\n{plan}\n\nThe answer was:\n{failure}\n\nChange only what the findings and minimal_repair_plan name. Keep "
+        "request_id and every operation_id that succeeded: Blendwright skips these operations. drop: remove the operation and its id from "
+        "every depends_on. replace_args: change fields of that operation, not its id. insert_precondition: add the operation that the "
         "named one needs. Then call plan_execute with the whole plan.\n" + PLAN_RULES,
     ),
     PromptTemplate(
@@ -43,27 +47,34 @@ PROMPTS = (
         "Build or change a geometry-nodes tree on an object.",
         (("object", "The object to work on.", True), ("goal", "What its geometry should become.", True)),
         "On the object named {object}: {goal}\n\nSearch nodes with tool_search, then answer with ONE call of geonodes_execute whose "
-        "plan is strict JSON of this form:\n" + GEONODES_EXAMPLE + "\nAt most 25 steps. group_input and group_output are given ids. Set "
-        "properties before linking sockets that depend on them. `done` is accepted only when the gates pass; when the gate envelope "
-        "comes back, repair what it names.",
+        "plan is strict JSON of this form:\n" + GEONODES_EXAMPLE + "\nUse at most 25 steps. The ids group_input and group_output "
+        "exist. Set "
+        "properties before you link sockets that depend on them. `done` is accepted only when the gates pass. When the answer is a gate "
+        "envelope, repair what it names.",
     ),
 )  # fmt: skip
 
 
 async def list_prompts(ctx: RequestContext, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    """Return the declarations of all prompts."""
     return types.ListPromptsResult(prompts=[_declaration(template) for template in PROMPTS])
 
 
 async def get_prompt(ctx: RequestContext, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    template = next((template for template in PROMPTS if template.name == params.name), None)
+    """Return the prompt with its placeholders filled in. Raises MCPError for an unknown prompt or a missing argument."""
+    templates = {template.name: template for template in PROMPTS}
+    template = templates.get(params.name)
     if template is None:
-        names = ", ".join(template.name for template in PROMPTS)
-        raise MCPError(types.INVALID_PARAMS, f"there is no prompt '{params.name}'; there are: {names}")
+        raise MCPError(
+            types.INVALID_PARAMS, f"there is no prompt '{params.name}'. The prompts are: {', '.join(templates)}"
+        )
+
     values = params.arguments or {}
     missing = [name for name, _, required in template.arguments if required and not values.get(name)]
     if missing:
-        raise MCPError(types.INVALID_PARAMS, f"the prompt '{template.name}' needs: {', '.join(missing)}")
-    # Not `format`: examples are full of braces. In one go: what is filled in must not be read as a template again.
+        raise MCPError(types.INVALID_PARAMS, f"the prompt '{template.name}' requires: {', '.join(missing)}")
+
+    # `str.format` would fail on the braces of the examples. One substitution, so that values are not read as templates.
     placeholders = "|".join(re.escape("{" + name + "}") for name, _, _ in template.arguments)
     text = re.sub(placeholders, lambda match: values.get(match[0][1:-1], ""), template.text)
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))

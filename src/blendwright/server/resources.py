@@ -1,6 +1,7 @@
-"""MCP resources: the catalogue, the scene, the journal, published schemas, pictures.
+"""MCP resources: the catalogue, the scene, the journal, published schemas and pictures.
 
-Lists are paged and templates completed. Everything is read only; what comes from a scene is sanitised like any response.
+Lists have pages and templates have completions. All resources are read-only, and strings from a scene are sanitised
+like in any response.
 """
 
 from __future__ import annotations
@@ -42,19 +43,19 @@ from blendwright.workspace.reading import read_journal
 SCHEME = "blendwright://"
 JSON, PNG = "application/json", "image/png"
 PAGE = 100
-MOST_COMPLETIONS = 100
-# No journal has more records than its store can count.
-LARGEST_NUMBER = 2**63 - 1
+MAX_COMPLETIONS = 100
+# The largest sequence number that the journal's database can store.
+MAX_AUDIT_SEQUENCE = 2**63 - 1
 COMMIT_FIELDS = ("number", "parent", "kind", "tool", "operation_id", "request_id", "args", "receipt", "hash_before", "hash_after",
                  "timestamp")  # fmt: skip
-# What the 2026-07-28 revision says for a resource that is not there; older ones have a code of their own.
+# The error codes for a missing resource in revision 2026-07-28 and in older revisions of the protocol.
 NOT_FOUND = -32602
 NOT_FOUND_BEFORE_2026 = -32002
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceKind:
-    """One family of resources: `blendwright://name/{argument}`."""
+    """One family of resources with addresses `blendwright://name/{argument}`."""
 
     name: str
     argument: str
@@ -69,7 +70,7 @@ class Resources:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
-        # A link that is put there from now on is not followed.
+        # Resolved once, so that a symbolic link created later is not followed.
         self._artifacts = context.artifacts
         kinds = (
             ResourceKind("tools", "name", "Arguments, promises and examples of a tool.", lambda: context.tools,
@@ -95,9 +96,10 @@ class Resources:
         resources = await asyncio.to_thread(lambda: [*self._all()])
         start = _cursor(params, len(resources))
         end = start + PAGE
-        return types.ListResourcesResult(
-            resources=resources[start:end], next_cursor=str(end) if end < len(resources) else None
-        )
+        next_cursor = None
+        if end < len(resources):
+            next_cursor = str(end)
+        return types.ListResourcesResult(resources=resources[start:end], next_cursor=next_cursor)
 
     async def list_templates(
         self, ctx: RequestContext, params: types.PaginatedRequestParams | None
@@ -127,9 +129,9 @@ class Resources:
             kind = self._kinds.get(params.ref.uri.removeprefix(SCHEME).partition("/")[0])
             if kind is not None:
                 values = await asyncio.to_thread(_completions, kind, params.argument.value)
-        shown = list(values[:MOST_COMPLETIONS])
-        more = len(values) > len(shown)
-        return types.CompleteResult(completion=types.Completion(values=shown, total=len(values), has_more=more))
+        shown = list(values[:MAX_COMPLETIONS])
+        has_more = len(values) > len(shown)
+        return types.CompleteResult(completion=types.Completion(values=shown, total=len(values), has_more=has_more))
 
     # ------------------------------------------------------------------ reading
 
@@ -144,46 +146,49 @@ class Resources:
             elif uri == f"{SCHEME}scene":
                 content = await self._scene(ctx, uri)
             elif uri.startswith(SCHEME) and name in self._kinds and argument:
-                content = await self._one(ctx, uri, self._kinds[name], argument)
+                content = await self._read_item(ctx, uri, self._kinds[name], argument)
             else:
                 raise _missing(ctx, uri)
         except BlendwrightError as error:
             raise _unreadable(uri, error.message, error.cure) from error
         if isinstance(content, bytes):
-            # What is too large for a client is sent in a smaller form, as in answers; the file is on disk.
+            # A picture that is too large for a client is sent in a smaller form. The file on disk is complete.
             picture = await asyncio.to_thread(sendable, content)
             if picture is None:
-                raise _unreadable(uri, "it is broken, or has too many pixels to be shown", "Open the file itself.")
+                raise _unreadable(
+                    uri, "the picture is broken or has too many pixels to be sent", "Open the file on disk."
+                )
             blob = base64.b64encode(picture.data).decode()
             contents = types.BlobResourceContents(uri=uri, mime_type=picture.mime_type, blob=blob)
             return types.ReadResourceResult(contents=[contents])
         text = orjson.dumps(sanitise(content), option=orjson.OPT_INDENT_2).decode()
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=text)])
 
-    async def _one(self, ctx: RequestContext, uri: str, kind: ResourceKind, name: str) -> Any:
+    async def _read_item(self, ctx: RequestContext, uri: str, kind: ResourceKind, name: str) -> Any:
         try:
             return await asyncio.to_thread(kind.read, name)
         except (Refusal, LookupError, ValueError) as error:
             raise _missing(ctx, uri) from error
 
     async def _scene(self, ctx: RequestContext, uri: str) -> Any:
-        # The newer era has a way to ask during calls of tools only.
-        asks = supports_elicitation(ctx) and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS
-        if asks:
+        # The newer protocol versions can ask the user only during tool calls.
+        approver = None
+        if supports_elicitation(ctx) and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             approver = session_approver(ctx.session, ctx.request_id)
-        else:
-            approver = None
         statements = host_statements(ctx, self._context.statements)
         proposal = contract_proposal(ctx, statements)
         caller = Caller(client_id(ctx), lambda done, total, message: None, proposal, statements, approver)
         outcome = await self._context.call_tool(caller, "scene.snapshot", {"limit": PAGE})
         if not outcome.ok:
-            raise _unreadable(uri, outcome.message, outcome.findings[0].cure if outcome.findings else None)
+            fix = None
+            if outcome.findings:
+                fix = outcome.findings[0].cure
+            raise _unreadable(uri, outcome.message, fix)
         return outcome.result
 
     def _commits(self) -> list[str]:
         with read_journal(self._context.workspace) as journal:
-            return [str(commit.number) for commit in journal.log(limit=MOST_COMPLETIONS)]
+            return [str(commit.number) for commit in journal.log(limit=MAX_COMPLETIONS)]
 
     def _commit(self, number: str) -> Any:
         details = commit_details(self._context.workspace, number)
@@ -206,7 +211,7 @@ class Resources:
 
     def _audit(self, after: str) -> Any:
         number = int(after)
-        if not after.isdecimal() or number > LARGEST_NUMBER:
+        if not after.isdecimal() or number > MAX_AUDIT_SEQUENCE:
             raise LookupError(after)
         with read_journal(self._context.workspace) as journal:
             records = journal.audit.records(after=number, limit=PAGE)
@@ -221,29 +226,30 @@ class Resources:
         try:
             return read_file(self._artifacts / name)
         except OSError as error:
-            raise LookupError(name) from error  # gone since, or a link
+            raise LookupError(name) from error  # removed in the meantime, or a symbolic link
 
 
-def _unreadable(uri: str, message: str, cure: str | None) -> MCPError:
-    """The resource may well exist, but cannot be read now."""
-    text: str = sanitise(f"{message}. {cure}" if cure else message)
-    return MCPError(types.INTERNAL_ERROR, text, {"uri": uri, "cure": cure})
+def _unreadable(uri: str, message: str, fix: str | None) -> MCPError:
+    """Return the error for a resource that cannot be read now, although it may exist."""
+    text = message
+    if fix:
+        text = f"{message}. {fix}"
+    return MCPError(types.INTERNAL_ERROR, sanitise(text), {"uri": uri, "cure": fix})
 
 
 def _missing(ctx: RequestContext, uri: str) -> MCPError:
+    code = NOT_FOUND_BEFORE_2026
     if ctx.protocol_version >= "2026":
         code = NOT_FOUND
-    else:
-        code = NOT_FOUND_BEFORE_2026
     return MCPError(code, f"there is no resource {uri}", {"uri": uri})
 
 
 def _completions(kind: ResourceKind, prefix: str) -> Sequence[str]:
-    """The names that begin with the text, then those that contain it."""
+    """Return the names that begin with the prefix, then the names that contain it."""
     try:
         names = sorted(kind.names())
     except BlendwrightError:
-        return ()  # reading one says what is wrong
+        return ()  # reading a resource reports the error
     return sorted((name for name in names if prefix in name), key=lambda name: not name.startswith(prefix))
 
 
@@ -265,12 +271,9 @@ def _schema(name: str) -> Any:
 
 
 def _cursor(params: types.PaginatedRequestParams | None, total: int) -> int:
-    if params is None:
-        cursor = None
-    else:
-        cursor = params.cursor
-    if cursor is None:
+    if params is None or params.cursor is None:
         return 0
+    cursor = params.cursor
     if not cursor.isdecimal() or int(cursor) > total:
-        raise MCPError(NOT_FOUND, "this server gave no such cursor", {"cursor": cursor})
+        raise MCPError(NOT_FOUND, "this cursor is not from this server", {"cursor": cursor})
     return int(cursor)

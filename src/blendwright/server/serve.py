@@ -1,4 +1,4 @@
-"""Serving one workspace: its queue, the service and a transport, put together and taken apart again."""
+"""The composition of a server for one workspace: its queue, its service and a transport."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from blendwright.workspace.policy_files import load_policy
 
 
 def _ignore(_: object) -> None:
-    """For whoever does not want to be told."""
+    """Do nothing. The default of the callbacks in `Watch`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What a person at a terminal is told. `on_call` is None where nobody looks."""
+    """Callbacks for a person at a terminal. `on_call` is None when no person watches."""
 
     on_new_workspace: Callable[[Path], None] = _ignore
     on_listening: Callable[[tuple[str, int]], None] = _ignore
@@ -44,30 +44,30 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to serve. `address` is None for stdio, `roots` for those of the policy."""
+    """The settings of a server. `address` is None for stdio, `roots` is None for the roots of the policy."""
 
     workspace: Path
     blender: str | None = None
     roots: tuple[str, ...] | None = None
     direct: bool = False
     statements: tuple[HostStatement, ...] = ()
-    """What is known about hosts before one says anything."""
+    """The limits of hosts from the command line and the host profile file."""
     address: tuple[str, int] | None = None
     token: str = ""
     watch: Watch = Watch()
     beside: Callable[[WorkspaceQueue], contextlib.AbstractAsyncContextManager[None]] | None = None
-    """What runs along as long as the workspace is served, with its queue: a console."""
+    """Starts a companion, such as the console, that runs while the workspace is served. It gets the queue."""
     console: ConsoleDoor | None = None
-    """How a window that is attached gets into that console."""
+    """The address and token of that console for an attached window."""
 
 
 @contextlib.asynccontextmanager
 async def serving(settings: Settings) -> AsyncGenerator[Service]:
-    """A service that can be given to a transport; the workspace is closed at the end, whatever is running stopped cleanly."""
+    """Yield a service for a transport. At the end, stop all running work cleanly and close the workspace."""
     queue = WorkspaceQueue(lambda: open_or_create(settings))
     workspace, tools = settings.workspace.resolve(), catalog.tools()
     if not is_workspace(workspace):
-        require_own_directory(workspace, f"no workspace is made in {workspace}")
+        require_own_directory(workspace, f"cannot create a workspace in {workspace}")
     context = ServerContext(
         workspace,
         queue,
@@ -77,7 +77,7 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
         settings.blender,
         settings.statements,
         roots=settings.roots,
-        costs=told_costs(workspace),
+        costs=policy_costs(workspace),
     )
     queue.start()
     try:
@@ -87,23 +87,25 @@ async def serving(settings: Settings) -> AsyncGenerator[Service]:
         async with contextlib.nullcontext() if settings.beside is None else settings.beside(queue):
             yield service
     finally:
-        # Not awaited: whatever is cancelled meanwhile, this finishes. Nobody is served any more who would be kept waiting.
+        # Close without awaiting, so that a cancellation cannot interrupt it. No client is served any more.
         queue.close()
         context.scene_files.close()
 
 
 def open_or_create(settings: Settings) -> OpenScene:
-    """The workspace, made with its policy file where there is none, as `blendwright new` makes it."""
+    """Open the workspace. Create it with its policy file first if it does not exist, like `blendwright new`."""
     if not is_workspace(settings.workspace):
-        made = create_workspace(settings.workspace, blender=settings.blender)
-        settings.watch.on_new_workspace(made.directory)
+        created = create_workspace(settings.workspace, blender=settings.blender)
+        settings.watch.on_new_workspace(created.directory)
     return blendwright.open(
         settings.workspace, blender=settings.blender, roots=settings.roots, console=settings.console
     )
 
 
-def told_costs(workspace: Path) -> Costs:
-    """What work may cost here; the usual where the policy cannot be read, which every call will say."""
+def policy_costs(workspace: Path) -> Costs:
+    """Return the limits of work from the policy, or the defaults if the policy cannot be read. In that case every
+    call reports the problem.
+    """
     try:
         return load_policy(workspace).policy.constraints
     except Refusal:
@@ -111,12 +113,12 @@ def told_costs(workspace: Path) -> Costs:
 
 
 async def serve(settings: Settings) -> signal.Signals | None:
-    """Serve until the host leaves or a signal asks to end; returns that signal."""
+    """Serve until the host disconnects or a signal requests shutdown. Return that signal, or None."""
     with shutdown_on_signals() as shutdown:
         if settings.address is None:
             from blendwright.server.transport.stdio import serve_stdio, take_over_stdio
 
-            # First of all, so that nothing that is opened next can write between the messages.
+            # Take over stdio first, so that nothing opened later can write between the messages.
             with take_over_stdio() as connection:
                 async with serving(settings) as service:
                     with anyio.CancelScope() as scope:

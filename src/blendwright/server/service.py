@@ -1,7 +1,7 @@
-"""The MCP server itself: the SDK's low-level server with our tools, resources and prompts behind it.
+"""The MCP server itself: the SDK's low-level server with Blendwright's tools, resources and prompts.
 
-Both eras of the protocol are served by the same handlers. A tool that fails answers with a result; protocol errors are for requests
-that make no sense as such.
+The same handlers serve older and newer protocol versions. A failing tool answers with a result; protocol errors are
+only for malformed requests.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ from pydantic import ValidationError
 
 from blendwright.policy.host_profile import EnvelopeName, combined
 from blendwright.policy.policy import Costs
-from blendwright.server.answers.response import LONGEST_NAME, ToolResponse, error_failure, failure, render_response
+from blendwright.server.answers.response import (
+    MAX_NAME_CHARACTERS,
+    ToolResponse,
+    error_failure,
+    failure,
+    render_response,
+)
 from blendwright.server.context import Caller, ServerContext
 from blendwright.server.instructions import INSTRUCTIONS
 from blendwright.server.pictures.pictures import with_pictures
@@ -61,7 +67,7 @@ TOOLS: tuple[ServerTool, ...] = (
 
 
 class Service:
-    """Answers the requests of hosts for one workspace."""
+    """The handlers that answer the requests of hosts for one workspace."""
 
     def __init__(
         self, context: ServerContext, *, version: str, direct: bool = False, on_call: OnCall | None = None
@@ -69,15 +75,17 @@ class Service:
         self._context = context
         self._direct = direct
         self._on_call = on_call
+        # TOOLS come last, because the instructions refer to the server's own tools.
+        tools = TOOLS
         if direct:
-            added = direct_tools(context.tools)
-        else:
-            added = ()
-        # Where both have a name, the server's own is the one that its instructions speak of.
-        self._tools = {tool.name: tool for tool in (*added, *TOOLS)}
+            tools = (*direct_tools(context.tools), *TOOLS)
+        self._tools = {tool.name: tool for tool in tools}
         self._app_tools = {tool.name: tool for tool in apps.APP_TOOLS}
         self._pending_calls = PendingCalls()
         resources = Resources(context)
+        on_call_tool = self._call_tool
+        if on_call is not None:
+            on_call_tool = self._observed_call
         self.server: Server[Any] = Server(
             NAME,
             version=version,
@@ -85,7 +93,7 @@ class Service:
             instructions=INSTRUCTIONS,
             get_tool_input_schema=self._input_schema,
             on_list_tools=self._list_tools,
-            on_call_tool=self._call_tool if on_call is None else self._told_call,
+            on_call_tool=on_call_tool,
             on_list_resources=resources.list,
             on_list_resource_templates=resources.list_templates,
             on_read_resource=resources.read,
@@ -107,15 +115,17 @@ class Service:
         costs = self._context.costs
         tools = [declaration(tool, costs, self._direct) for tool in self._tools.values()]
         if apps.supports_apps(ctx):
-            tools = [apps.with_page(tool) if tool.name in apps.SHOWN_BY_PAGE else tool for tool in tools]
-            own = [declaration(tool, costs) for tool in self._app_tools.values()]
-            tools += [apps.with_page(tool, app_only=True) for tool in own]
+            for index, tool in enumerate(tools):
+                if tool.name in apps.SHOWN_BY_PAGE:
+                    tools[index] = apps.with_page(tool)
+            for app_tool in self._app_tools.values():
+                tools.append(apps.with_page(declaration(app_tool, costs), app_only=True))
         return types.ListToolsResult(tools=tools)
 
-    async def _told_call(
+    async def _observed_call(
         self, ctx: RequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """A call that whoever watches the server is told about when it has ended."""
+        """Answer a call and report its end to the `on_call` callback."""
         assert self._on_call is not None
         started = perf_counter()
         answer: types.CallToolResult | types.InputRequiredResult | None = None
@@ -135,6 +145,7 @@ class Service:
         except Refusal as error:
             envelope = combined(self._context.statements).envelope or "tool_result"
             return render_response(name, error_failure(error), envelope)
+
         proposal = contract_proposal(ctx, statements)
         host = proposal.host
         progress = ProgressReporter(ctx.session, streaming=host.streaming)
@@ -154,26 +165,26 @@ class Service:
                 return self._pending_calls.suspend(call, step)
             progress, response = call.progress, step
         else:
+            approver = None
             if supports_elicitation(ctx):
                 approver = session_approver(ctx.session, ctx.request_id)
-            else:
-                approver = None
             try:
                 response = await self._respond(replace(caller, approver=approver), name, arguments)
             finally:
                 progress.ended = True
+
         await progress.flush()
         try:
             return render_response(name, response, host.envelope, host.payload_bytes)
         except ValidationError as error:
-            # An answer that breaks its own contract is our defect. Raised on, the SDK would blame the arguments of the call.
-            _log.exception("%s was answered with what its envelope refuses", name)
+            # An answer that violates its contract is a defect of Blendwright. The SDK would report it as an error in the arguments.
+            _log.exception("the answer of %s does not fit its envelope", name)
             return render_response(name, error_failure(error), host.envelope, host.payload_bytes)
 
     def _started(
         self, params: types.CallToolRequestParams, caller: Caller, progress: ProgressReporter
     ) -> MultiRoundCall:
-        """A call whose host comes back with what its user answered."""
+        """Start a call whose host repeats it with the answers of its user."""
         call = MultiRoundCall(params.name, params.arguments or {}, progress)
         caller = replace(caller, approver=call.approver, cancel=call.cancel)
         call.task = asyncio.create_task(self._respond(caller, params.name, params.arguments or {}))
@@ -183,12 +194,14 @@ class Service:
     def _resumed(
         self, ctx: RequestContext, params: types.CallToolRequestParams, envelope: EnvelopeName
     ) -> MultiRoundCall | types.CallToolResult | None:
-        """The call that this one continues; a failure where there is none, and None where it continues nothing."""
+        """Return the call that this request continues. Return a failure if that call is unknown, and None if the
+        request is a new call.
+        """
         if params.request_state is None:
             return None
         call = self._pending_calls.resume(params.request_state, params.name, params.arguments or {})
         if call is None:
-            message = "this question is not open any more, or was asked about another call"
+            message = "the question of this request_state has ended, or belongs to another call"
             finding = Finding(Fault.POLICY_BLOCKED, message, "", "Call again without request_state.")
             return render_response(params.name, failure(finding), envelope)
         call.progress.session = ctx.session
@@ -196,46 +209,52 @@ class Service:
         return call
 
     async def _respond(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> ToolResponse:
-        tool = self._tools.get(name) or (self._app_tools.get(name) if caller.shows_apps else None)
+        tool = self._tools.get(name)
+        if tool is None and caller.shows_apps:
+            tool = self._app_tools.get(name)
         if tool is None:
-            cure = did_you_mean(
-                name, self._tools, otherwise="Other tools are run by tool_call and plan_execute; see tool_search."
-            )
+            otherwise = "tool_call and plan_execute run other tools. Find them with tool_search."
+            fix = did_you_mean(name, self._tools, otherwise=otherwise)
             if name in self._context.tools:
-                cure = "Call it with tool_call, or use it in a plan, with plan_execute."
+                fix = "Call it with tool_call, or use it in a plan with plan_execute."
             return failure(
-                Finding(Fault.TOOL_NOT_ALLOWED, f"this server has no tool '{name[:LONGEST_NAME]}'", "", cure)
+                Finding(Fault.TOOL_NOT_ALLOWED, f"this server has no tool '{name[:MAX_NAME_CHARACTERS]}'", "", fix)
             )
         args = tool.parse(arguments)
         if isinstance(args, tuple):
             return tool.refuse(*args)
         try:
             response = await tool.handler(self._context, caller, args)
-            if notes := tool.notes(arguments):
-                noted = response.outcome.with_(notes=(*response.outcome.notes, *notes))
-                response = replace(response, outcome=noted)
+            notes = tool.notes(arguments)
+            if notes:
+                outcome = response.outcome.with_(notes=(*response.outcome.notes, *notes))
+                response = replace(response, outcome=outcome)
             return await asyncio.to_thread(with_pictures, response, self._context.artifacts)
         except Refusal as refusal:
             return tool.refuse(*refusal.findings)
         except Exception as error:
-            # An outermost place: a defect must not take the connection with it, nor show its insides to a model.
+            # The outermost handler: a defect must neither end the connection nor show its details to a model.
             if not isinstance(error, BlendwrightError):
                 _log.exception("%s failed", name)
             return error_failure(error)
 
 
 def declaration(tool: ServerTool, costs: Costs, direct: bool = False) -> types.Tool:
+    """Return the declaration of a tool for the list of tools. It omits default hints, because every byte counts."""
+    destructive = idempotent = None
+    if not tool.read_only:  # these hints have no meaning for read-only tools
+        destructive = tool.destructive
+        idempotent = tool.idempotent
+        if not idempotent and tool.described_as is not None:
+            idempotent = None
     return types.Tool(
         name=tool.name,
         description=tool.described(costs, direct=direct),
         input_schema=tool.listed_schema,
         annotations=types.ToolAnnotations(
-            read_only_hint=tool.read_only or None,  # False is what a host assumes, and every byte counts
-            # Without meaning for what only reads.
-            destructive_hint=None if tool.read_only else tool.destructive,
-            idempotent_hint=None
-            if tool.read_only
-            else tool.idempotent or (None if tool.described_as is not None else False),
+            read_only_hint=tool.read_only or None,  # hosts assume False
+            destructive_hint=destructive,
+            idempotent_hint=idempotent,
             open_world_hint=tool.open_world,
         ),
     )

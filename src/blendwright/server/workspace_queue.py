@@ -1,9 +1,9 @@
-"""The turns on an open workspace, and the queue of work for it.
+"""The queue of work on one open workspace.
 
-Clients take turns: one that sends a hundred requests at once keeps nobody else waiting for all of them, and the requests of one client
-are begun in their order. Only whoever has the turn touches the workspace. Work that has to wait for a person steps aside: others are
-served until the answer is there, and it gets the next turn of its client. Blender starts in the background, so that a host is
-answered before there is one.
+Clients take turns, so that a client with a hundred requests does not block the others. The requests of one client
+start in their order. Only the work that has the turn uses the workspace. Work that waits for a person steps aside:
+the queue serves other clients, and the work gets the next turn of its client after the answer. Blender starts in the
+background, so that the server answers hosts before Blender runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Work = Callable[[OpenScene], Any]
-# Nobody has asked for anything this long: the next request is not about to come.
+# The seconds without a request after which the workspace may release caches.
 REST_SECONDS = 2.0
 
 
@@ -39,7 +39,7 @@ class _Submitted:
 
 @dataclass(frozen=True, slots=True)
 class _Returning:
-    """Work that stepped aside and waits for its turn; `turn` is set when it has it."""
+    """Work that stepped aside and waits for its turn. `turn` is set when the turn comes."""
 
     cancel: CancelToken
     turn: threading.Event = field(default_factory=threading.Event)
@@ -58,7 +58,9 @@ def freeze_loaded_objects() -> None:
 
 
 class WorkspaceQueue:
-    """Serves one workspace. `close` ends what is running, rolls it back as any interruption does, and refuses the rest."""
+    """The queue and threads that serve one workspace. `close` stops and rolls back running work and refuses waiting
+    work.
+    """
 
     def __init__(self, opening: Callable[[], OpenScene], *, warm: bool = True) -> None:
         self._opening = opening
@@ -77,7 +79,9 @@ class WorkspaceQueue:
         threading.Thread(target=self._open_and_serve, name="workspace", daemon=True).start()
 
     def submit(self, client: str, work: Callable[[OpenScene], T], cancel: CancelToken) -> Future[T]:
-        """Have `work` done with the open workspace when it is this client's turn. What cannot be opened fails it."""
+        """Queue `work` for this client's turn and return its future result. If the workspace cannot be opened, the
+        future has the error.
+        """
         done: Future[T] = Future()
         with self._changed:
             if self._closed:
@@ -87,8 +91,11 @@ class WorkspaceQueue:
         return done
 
     def step_aside(self, client: str, wait: Callable[[], T]) -> T:
-        """For the work that has the turn: serve the others while `wait` lasts, which must end when the work is cancelled; then wait
-        for the next turn of this client. The workspace may be another afterwards."""
+        """Give up the turn, run `wait`, and return its result after the next turn of this client has come.
+
+        Only the work that has the turn may call this. `wait` must end when the work is cancelled. The scene may have
+        changed afterwards.
+        """
         with self._changed:
             cancel, self._running = self._running, None
             assert cancel is not None, "only work that has the turn can give it up"
@@ -99,35 +106,37 @@ class WorkspaceQueue:
         finally:
             returning = _Returning(cancel)
             with self._changed:
-                # It was begun before whatever else this client has sent.
+                # This work started before the client's other requests, so it comes first.
                 self._waiting.setdefault(client, deque()).appendleft(returning)
                 self._changed.notify()
             returning.turn.wait()
 
     @property
     def length(self) -> int:
-        """How many wait, without the one at work."""
+        """Return the number of waiting items, without the running one."""
         with self._changed:
             return sum(map(len, self._waiting.values()))
 
     @property
     def idle(self) -> bool:
-        """Whether the workspace is open and nobody works in it or waits for a turn."""
+        """Return whether the workspace is open and no work runs or waits."""
         with self._changed:
             at_rest = self._running is None and not self._aside and not any(self._waiting.values())
             return at_rest and self._opened is not None and not self._closed
 
     @property
     def aside(self) -> int:
-        """How many have stepped aside, and wait for a person."""
+        """Return the number of items that stepped aside and wait for a person."""
         with self._changed:
             return len(self._aside)
 
     def close(self) -> None:
-        """Stop the work at hand cleanly and close the workspace; returns when both is done."""
+        """Stop running work cleanly and close the workspace. Returns when both are done."""
         with self._changed:
             self._closed = True
-            stopped = [*self._aside, *([] if self._running is None else [self._running])]
+            stopped = [*self._aside]
+            if self._running is not None:
+                stopped.append(self._running)
             self._changed.notify()
         for cancel in stopped:
             cancel.cancel()
@@ -141,7 +150,9 @@ class WorkspaceQueue:
         self._serve()
 
     def _serve(self) -> None:
-        """Serve until the workspace is closed, or the turn goes to a thread that had stepped aside, which serves on."""
+        """Serve until the workspace is closed. If an item takes the turn back, its thread serves on and this one
+        ends.
+        """
         while (item := self._next()) is not None:
             if isinstance(item, _Returning):
                 item.turn.set()
@@ -153,7 +164,7 @@ class WorkspaceQueue:
                     self._opened = self._opening()
                 item.done.set_result(item.work(self._opened))
             except BaseException as error:
-                # An outermost place: the thread serves the next one, whatever became of this one.
+                # The outermost handler: the thread serves the next item after any error.
                 item.done.set_exception(error)
             with self._changed:
                 self._running = None
@@ -164,7 +175,9 @@ class WorkspaceQueue:
             self._ended.set()
 
     def _open_ahead(self) -> None:
-        """Open ahead of the first request. What fails is tried again for the first request, which then reports it."""
+        """Open the workspace before the first request. After a failure the first request tries again and reports the
+        error.
+        """
         try:
             self._opened = self._opening()
             self._opened.warm()
@@ -175,9 +188,11 @@ class WorkspaceQueue:
             _log.exception("the workspace could not be opened ahead of the first request")
 
     def _next(self) -> _Submitted | _Returning | None:
-        """Whose turn it is; None when the workspace is to be closed, which is after all that stepped aside have ended."""
+        """Wait for the next item and return it. Return None when the workspace is to be closed and all aside work has
+        ended.
+        """
         with self._changed:
-            rests = False
+            is_resting = False
             while True:
                 if self._closed:
                     self._refuse_waiting()
@@ -185,13 +200,16 @@ class WorkspaceQueue:
                     break
                 if self._closed and not self._aside:
                     return None
-                if not self._changed.wait(None if rests else REST_SECONDS):
-                    rests = True
+                timeout = REST_SECONDS
+                if is_resting:
+                    timeout = None
+                if not self._changed.wait(timeout):
+                    is_resting = True
                     self._rest()
             client, line = self._waiting.popitem(last=False)
             item = line.popleft()
             if line:
-                self._waiting[client] = line  # back to the end: the others first
+                self._waiting[client] = line  # to the end, so that other clients come first
             self._running = item.cancel
             if isinstance(item, _Returning):
                 self._aside.remove(item.cancel)
@@ -200,16 +218,16 @@ class WorkspaceQueue:
     def _rest(self) -> None:
         """Let the workspace release caches, because no client works or waits."""
         if self._opened is not None and not self._aside:
-            with contextlib.suppress(BlendwrightError):  # whoever asks next is told what is wrong
+            with contextlib.suppress(BlendwrightError):  # the next request reports the error
                 self._opened.rest()
 
     def _refuse_waiting(self) -> None:
         for client, line in list(self._waiting.items()):
             for item in list(line):
                 if isinstance(item, _Returning):
-                    continue  # it was cancelled, and ends by itself
+                    continue  # it was cancelled and ends without the queue
                 line.remove(item)
-                if item.done.set_running_or_notify_cancel():  # one that was cancelled gets no answer
+                if item.done.set_running_or_notify_cancel():  # cancelled items get no answer
                     item.done.set_exception(EnvironmentUnfit("the server is shutting down", cure="Start it again."))
             if not line:
                 del self._waiting[client]

@@ -1,1 +1,1 @@
-"""The text of answers, within the size budget of a model."""
+"""Answers to tool calls, within the size that a model can afford to read."""

@@ -1,4 +1,4 @@
-"""What an audit found, as short as it can be told: alike findings as one line, with the worst measure."""
+"""Short reports of audits: one line for similar findings, with the range of each measure."""
 
 from __future__ import annotations
 
@@ -12,39 +12,70 @@ JOINED = "joined"
 
 
 def brief_audit(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Findings of one rule with the same other object are one, but for joints, which have a worst pair each. Repairs are told of what
-    stands alone: those of many say the same."""
+    """Return a short form of the result of scene.audit.
+
+    One line reports all findings of a rule with the same other object. For the rule `joined`, a line reports the
+    findings of one object.
+    `repairs` lists the repair calls of findings that have a line of their own.
+    """
     groups: dict[tuple[str, str], list[Finding]] = {}
-    for one in result["findings"]:
-        groups.setdefault((one["rule"], one["object"] if one["rule"] == JOINED else one["other"]), []).append(one)
-    counts = {one["rule"]: one["count"] for one in result["rules"]}
-    told: dict[str, Any] = {key: result[key] for key in ("objects", "triangles", "checked")}
-    told |= {severity: result[severity] for severity in ("errors", "warnings", "infos") if result[severity]}
-    told["rules"] = {
-        one["rule"]: f"{one['count']} x {one['severity']}, {one['meaning']}: {one['cure']}" for one in result["rules"]
-    }
-    told["findings"] = [_line(members) for members in groups.values()]
-    if repairs := [call for members in groups.values() if len(members) == 1 for call in members[0]["repair"]]:
-        told["repairs"] = repairs
+    for finding in result["findings"]:
+        subject = finding["other"]
+        if finding["rule"] == JOINED:
+            subject = finding["object"]
+        groups.setdefault((finding["rule"], subject), []).append(finding)
+
+    report: dict[str, Any] = {key: result[key] for key in ("objects", "triangles", "checked")}
+    for severity in ("errors", "warnings", "infos"):
+        if result[severity]:
+            report[severity] = result[severity]
+
+    report["rules"] = {}
+    total = 0
+    for rule in result["rules"]:
+        total += rule["count"]
+        report["rules"][rule["rule"]] = f"{rule['count']} x {rule['severity']}, {rule['meaning']}: {rule['cure']}"
+
+    lines: list[str] = []
+    repairs: list[Any] = []
+    for members in groups.values():
+        lines.append(_line(members))
+        if len(members) == 1:
+            repairs += members[0]["repair"]
+    report["findings"] = lines
+    if repairs:
+        report["repairs"] = repairs
+
     if not result["objects"] and result["checked"] == "all":
-        told["nothing"] = "a render shows no object, so none was looked at"
-    if hidden := sum(counts.values()) - len(result["findings"]):
-        told["more"] = f"{hidden} findings: scene.audit(most={hidden + len(result['findings'])})"
+        report["nothing"] = "a render shows no object, so the audit checked none"
+    hidden = total - len(result["findings"])
+    if hidden:
+        report["more"] = f"{hidden} findings: scene.audit(most={total})"
     if not result["complete"]:
-        told["complete"] = False
-    return told
+        report["complete"] = False
+    return report
 
 
 def _line(members: Sequence[Finding]) -> str:
     rule, other = members[0]["rule"], members[0]["other"]
-    names = families(one["object"] for one in members if one["object"])
-    measures = [*dict.fromkeys(name for one in members for name in one["measure"])]
-    worst = (_worst(name, [one["measure"][name] for one in members if name in one["measure"]]) for name in measures)
-    parts = [f"{rule}: {names or 'the scene'}{f' with {other}' if other else ''}", *filter(None, worst)]
+    values_by_measure: dict[str, list[Any]] = {}
+    for finding in members:
+        for measure, value in finding["measure"].items():
+            values_by_measure.setdefault(measure, []).append(value)
+
+    names = families(finding["object"] for finding in members if finding["object"])
+    subject = f"{rule}: {names or 'the scene'}"
+    if other:
+        subject += f" with {other}"
+    parts = [subject]
+    for measure, values in values_by_measure.items():
+        span = _span(measure, values)
+        if span:
+            parts.append(span)
     return "; ".join(parts)
 
 
-def _worst(name: str, values: Sequence[Any]) -> str:
+def _span(name: str, values: Sequence[Any]) -> str:
     if len({*values}) == 1:
         return f"{name} {values[0]}"
     numbers = [value for value in values if isinstance(value, int | float)]

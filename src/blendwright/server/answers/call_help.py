@@ -1,4 +1,4 @@
-"""How the tools are called that a plan or program calls wrongly, a line each, beside the findings about them."""
+"""Signatures of the tools that a plan or program calls incorrectly, one line each."""
 
 from __future__ import annotations
 
@@ -17,38 +17,48 @@ from blendwright.values.macro_report import reports_by_caller
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport
 
-# A line has up to some hundred signs, and who got more tools wrong asks tool_describe for all of them.
-MOST_CALLS = 3
-LONGEST_CALL = 400
-NAMED = re.compile(r"'(\w+\.\w+)'")
+# The most lines in one answer. For more tools the caller can use tool_describe.
+MAX_CALLS = 3
+MAX_CALL_CHARACTERS = 400
+QUOTED_TOOL = re.compile(r"'(\w+\.\w+)'")
 
 
 def call_help(
     plan: Plan, report: RunReport, tools: Mapping[str, AnyTool], macros: Mapping[str, Macro]
 ) -> dict[str, Any]:
-    """For a report: `calls`, where arguments are wrong or the name of a tool is nearly right; else nothing."""
-    args = {one.id: one.args for one in plan.operations}
+    """Return `{"calls": lines}` for a report with wrong arguments or misspelled tool names, else an empty dict."""
+    args = {planned.id: planned.args for planned in plan.operations}
     lines: dict[str, None] = {}
     for operation in reports_by_caller(report.operations):
         if any(finding.fault is Fault.ARGS_INVALID for finding in operation.findings):
             lines[call_line(operation.tool, args.get(operation.operation_id, {}), tools, macros)] = None
     for finding in report.all_findings():
-        near = NAMED.search(finding.cure or "")
-        if near is not None and finding.fault is not Fault.ARGS_INVALID and (near[1] in tools or near[1] in macros):
-            lines[call_line(near[1], {}, tools, macros)] = None
-    told = [line for line in lines if line][:MOST_CALLS]
-    if told:
-        return {"calls": told}
+        suggestion = QUOTED_TOOL.search(finding.cure or "")
+        if (
+            suggestion is not None
+            and finding.fault is not Fault.ARGS_INVALID
+            and (suggestion[1] in tools or suggestion[1] in macros)
+        ):
+            lines[call_line(suggestion[1], {}, tools, macros)] = None
+    shown = [line for line in lines if line][:MAX_CALLS]
+    if shown:
+        return {"calls": shown}
     return {}
 
 
 def call_line(name: str, args: Mapping[str, Any], tools: Mapping[str, AnyTool], macros: Mapping[str, Macro]) -> str:
-    """A tool as it is called, with the fields of the variant that its arguments choose; nothing where there is none of this name."""
+    """Return the signature of a tool or macro, or an empty string if the name is unknown.
+
+    If a value of `args` names a variant of the tool, the signature shows the fields of that variant.
+    """
     tool = tools.get(own_name(name, tools))
     if tool is not None:
-        known = dict(variants(tool.args_schema()))
-        chosen = (str(fields_of(value).get("type", "")) for value in args.values())
-        return tool_signature(tool, next((one for one in chosen if one in known), ""), LONGEST_CALL)
+        known_variants = dict(variants(tool.args_schema()))
+        for value in args.values():
+            variant = str(fields_of(value).get("type", ""))
+            if variant in known_variants:
+                return tool_signature(tool, variant, MAX_CALL_CHARACTERS)
+        return tool_signature(tool, "", MAX_CALL_CHARACTERS)
     if name in macros:
         return inputs_signature(name, macros[name].document.inputs)
     return ""

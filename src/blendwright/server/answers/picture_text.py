@@ -1,4 +1,4 @@
-"""What is told of the pictures of a look beside them, as shortly as it can be."""
+"""The text about pictures in an answer, as short as possible."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from blendwright.server.pictures.quality import LookQuality
 from blendwright.tools.render.rendering import ended_early_note
 from blendwright.values.outcome import Outcome
 
-# Names of what the picture itself says.
-LEFT_OUT = frozenset({"ok", "artifact", "width", "height", "pixels_sha256", "notes"})
-# More samples than this part of those that were asked for are as good as all.
+# Fields of a comparison that the picture itself shows.
+OMITTED_KEYS = frozenset({"ok", "artifact", "width", "height", "pixels_sha256", "notes"})
+# The share of the requested samples above which a picture is as good as with all of them.
 AS_GOOD_AS_ALL = 7 / 8
-# An estimate is out by so much at times.
-SAFELY = 1.25
-SMALLEST_SHARE = 0.001
+# The factor by which an estimate of seconds may be too low.
+ESTIMATE_MARGIN = 1.25
+MIN_SHARE = 0.001
 MEANINGS = (
     "difference: mean of colours, 0 to 1; differing: share of pixels that visibly differ; "
-    "silhouette_iou: area that both outlines share, of what either has"
+    "silhouette_iou: area in both outlines, as a share of the area in either"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class LookPicture:
-    """One picture of a look: what it is called, what it was made with, and what its render answered."""
+    """One picture of a look: its caption, the quality that made it, and the outcome of its render."""
 
     caption: str
     made: LookQuality
@@ -36,17 +36,20 @@ class LookPicture:
 
     @property
     def result(self) -> Mapping[str, Any]:
+        """Return the result of the render, empty if the render returned none."""
         return self.outcome.result or {}
 
     @property
     def samples(self) -> int:
-        """One that had to end early has fewer than it was meant to have."""
+        """Return the samples per pixel that the render took. A render that ended early has fewer than requested."""
         return self.result.get("samples") or self.made.samples
 
 
 @dataclass(frozen=True, slots=True)
 class TimeNeeded:
-    """How long all that was asked for would take, how long it was allowed to, and how long a look ever is."""
+    """The seconds that a look needs for full quality, the seconds that it was allowed, and the most that any look may
+    take.
+    """
 
     seconds: float
     allowed: float
@@ -54,51 +57,59 @@ class TimeNeeded:
 
 
 def description_of(pictures: Sequence[LookPicture], wanted: LookQuality, needed: TimeNeeded) -> dict[str, Any]:
-    """What the pictures show and what they were made with. All of them have the size of the smallest."""
-    size = min(picture_size(each.data) for each in pictures)
-    about: dict[str, Any] = {
-        "views": [each.caption for each in pictures],
+    """Return what the pictures show and their quality. All pictures have the size of the smallest one.
+
+    `wanted` is the requested quality. `reduced` reports what is lower than requested and how to get full quality.
+    """
+    size = min(picture_size(picture.data) for picture in pictures)
+    description: dict[str, Any] = {
+        "views": [picture.caption for picture in pictures],
         "engine": wanted.engine,
         "each": list(size),
     }
-    fewest = min(each.samples for each in pictures)
+    fewest_samples = min(picture.samples for picture in pictures)
     if wanted.sampled:
-        about["samples"] = fewest
-    early = {ended_early_note(each.samples, each.made.samples) for each in pictures}
-    notes = dict.fromkeys(note for each in pictures for note in each.result.get("notes") or () if note not in early)
+        description["samples"] = fewest_samples
+
+    notes: dict[str, None] = {}
+    for picture in pictures:
+        notes.update(dict.fromkeys(picture.result.get("notes") or ()))
+    for picture in pictures:
+        notes.pop(ended_early_note(picture.samples, picture.made.samples), None)
     if notes:
-        about["notes"] = list(notes)
-    least = min((each.made for each in pictures), key=lambda made: made.work)
-    lowered = list(_lowered(wanted, least, size, fewest))
+        description["notes"] = list(notes)
+
+    lowest = min((picture.made for picture in pictures), key=lambda quality: quality.work)
+    lowered = list(_lowered(wanted, lowest, size, fewest_samples))
     if lowered:
-        about["reduced"] = f"{', '.join(lowered)}: {_cure(needed)}"
+        description["reduced"] = f"{', '.join(lowered)}: {_advice(needed)}"
     if wanted.show != "SHADED":
-        about["show"] = wanted.show
-        about["seen"] = {each.caption: _seen(each, size[0]) for each in pictures}
-    return about
+        description["show"] = wanted.show
+        description["seen"] = {picture.caption: _seen(picture, size[0]) for picture in pictures}
+    return description
 
 
 def _lowered(wanted: LookQuality, made: LookQuality, size: tuple[int, int], samples: int) -> Iterable[str]:
-    """What is less than was asked for, where that can be seen."""
+    """Yield each property that is visibly lower than requested."""
     smaller = made.width < wanted.width
     if wanted.sampled and (samples <= wanted.samples * AS_GOOD_AS_ALL or (smaller and samples < wanted.samples)):
         yield f"samples {samples} of {wanted.samples}"
     if smaller:
-        shaped = size != (made.width, made.height)  # as the scene's render is
-        if shaped:
-            whole = [round(side * wanted.width / made.width) for side in size]
-        else:
-            whole = [wanted.width, wanted.height]
-        yield f"size {size[0]}x{size[1]} of {whole[0]}x{whole[1]}"
+        width, height = wanted.width, wanted.height
+        has_render_shape = size != (made.width, made.height)
+        if has_render_shape:
+            scale = wanted.width / made.width
+            width, height = round(size[0] * scale), round(size[1] * scale)
+        yield f"size {size[0]}x{size[1]} of {width}x{height}"
     if wanted.smooth and not made.smooth:
         yield "edges not smooth"
 
 
-def _cure(needed: TimeNeeded) -> str:
-    seconds = needed.seconds * SAFELY
+def _advice(needed: TimeNeeded) -> str:
+    seconds = needed.seconds * ESTIMATE_MARGIN
     if seconds <= needed.allowed:
-        return "look again for all of it"
-    # Numbers that one would write.
+        return "call again for full quality"
+    # Round up to a number that a person would write.
     if seconds < 10:
         step = 1
     elif seconds < 60:
@@ -107,50 +118,61 @@ def _cure(needed: TimeNeeded) -> str:
         step = 10
     rounded = math.ceil(seconds / step) * step
     if rounded > needed.most:
-        return f"all of it would take about {rounded} s, longer than a look may"
-    return f"for all of it give seconds: {rounded}"
+        return f"full quality would take about {rounded} s, longer than a look may take"
+    return f"for full quality pass seconds: {rounded}"
 
 
 def _seen(picture: LookPicture, width: int) -> dict[str, Any]:
-    """What is seen where. Names are in the picture: their shares say which are hard to find. A mask and depths need a box and a colour or
-    a distance for each, in the pixels of a panel."""
+    """Return which objects a picture shows and where.
+
+    For captions of names it lists the share of each object. For masks and depths it adds the box in pixels of the
+    montage panel and the colour or distance.
+    """
     result, show = picture.result, picture.made.show
-    found: Sequence[Mapping[str, Any]] = result.get("seen") or ()
-    told: dict[str, Any]
+    visible_objects: Sequence[Mapping[str, Any]] = result.get("seen") or ()
+    report: dict[str, Any]
     if show == "NAMES":
-        told = {"objects": ", ".join(f"{one['object']} {_share(one['share'])}" for one in found)}
+        report = {
+            "objects": ", ".join(f"{visible['object']} {_share(visible['share'])}" for visible in visible_objects)
+        }
     else:
         scale = width / picture_size(picture.data)[0]
         if show == "MASK":
             key = "color"
         else:
             key = "nearest"
-        told = {
+        report = {
             "objects": {
-                one["object"]: [_share(one["share"]), [round(side * scale) for side in one["box"]], one[key]]
-                for one in found
+                visible["object"]: [
+                    _share(visible["share"]),
+                    [round(side * scale) for side in visible["box"]],
+                    visible[key],
+                ]
+                for visible in visible_objects
             }
         }
     if result.get("unseen"):
-        told["unseen"] = result["unseen"]
-    return told | ({"depths_m": result["depths"]} if show == "DEPTH" else {})
+        report["unseen"] = result["unseen"]
+    return report | ({"depths_m": result["depths"]} if show == "DEPTH" else {})
 
 
 def _share(share: float) -> str:
-    if share >= SMALLEST_SHARE:
+    if share >= MIN_SHARE:
         return f"{share:.1%}"
     return "<0.1%"
 
 
 def comparison_of(compared: Mapping[str, Outcome]) -> dict[str, Any]:
-    """How far pictures agree, by what they are called: a row of figures for each, and what these mean."""
-    every = {caption: outcome.result or {} for caption, outcome in compared.items()}
-    rows = {
-        caption: {key: each for key, each in told.items() if key not in LEFT_OUT} for caption, told in every.items()
-    }
+    """Return the figures of each comparison by caption, and the meaning of the figures."""
+    rows: dict[str, dict[str, Any]] = {}
+    notes: dict[str, None] = {}
+    for caption, outcome in compared.items():
+        result = outcome.result or {}
+        rows[caption] = {key: value for key, value in result.items() if key not in OMITTED_KEYS}
+        notes.update(dict.fromkeys(result.get("notes") or ()))
+
     first = next(iter(rows.values()))
     commits = {key: first[key] for key in ("before", "after") if key in first}
-    notes = dict.fromkeys(note for told in every.values() for note in told.get("notes") or ())
     if len(rows) > 1:
         for row in rows.values():
             for key in commits:
@@ -158,4 +180,8 @@ def comparison_of(compared: Mapping[str, Outcome]) -> dict[str, Any]:
         figures: dict[str, Any] = {**commits, "compared": rows}
     else:
         figures = first
-    return {**figures, "meaning": MEANINGS, **({"notes": list(notes)} if notes else {})}
+
+    comparison = {**figures, "meaning": MEANINGS}
+    if notes:
+        comparison["notes"] = list(notes)
+    return comparison

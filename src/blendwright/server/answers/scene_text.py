@@ -1,6 +1,6 @@
-"""A snapshot of a scene that a model can afford to read: a line for each thing, numbers as a person would write them.
+"""A short snapshot of a scene: one line for each thing, with rounded numbers.
 
-Fingerprints, matrices and whatever is as it usually is are left out; `detail: "full"` has them.
+Lines omit fingerprints, matrices and usual values. `detail: "full"` includes them.
 """
 
 from __future__ import annotations
@@ -16,113 +16,139 @@ import orjson
 from blendwright.server.answers.plan_report import follows, rounded
 
 Entry = Mapping[str, Any]
-# What the lines are made of; the rest is not asked for.
+# The sections of scene.snapshot that the lines use.
 SECTIONS = ("objects", "collections", "materials", "cameras", "lights", "node_groups", "world", "render", "unused")
 ROOT = "Scene Collection"
-LONGEST_VALUE = 60
-MOST_CHANNELS = 4
-# What a line leaves out, for who wants to be sure of it.
+MAX_VALUE_CHARACTERS = 60
+MAX_CHANNELS = 4
+# The values that a line omits.
 UNSAID = "no rotation, scale 1, data not shared"
-# From so many on alike objects are one line.
-FEWEST_ALIKE = 3
+# The fewest similar objects that are combined into one line.
+MIN_SERIES_OBJECTS = 3
 MORE_THAN_A_NAME = re.compile(r'[:;…"\\\x00-\x1f]')
-# Half of the last digit that is told.
-EVEN_WITHIN = 0.0005
+# The tolerance for equal distances in metres: half of the last reported digit.
+EVEN_TOLERANCE = 0.0005
 
 
 def object_lines(snapshot: Entry, room: int) -> dict[str, Any]:
-    """The objects as lines, as many as there is room for; `next_offset` leads to the others."""
+    """Return the objects as lines of at most `room` bytes. `next_offset` is the offset of the next page, if one
+    exists.
+    """
     objects = snapshot["objects"]
     groups = list(_in_series(objects["items"]))
     lines = [_line(members, rest) for members, rest in groups]
-    fitting = max(1, sum(total <= room for total in accumulate(len(orjson.dumps(line)) + 1 for line in lines)))
+    fitting = max(1, _fitting(lines, room))
     shown: dict[str, Any] = {"objects": lines[:fitting], "total": objects["total"]}
     if lines:
         shown["unsaid"] = UNSAID
     reached = snapshot["offset"] + sum(len(members) for members, _ in groups[:fitting])
-    return shown | ({"next_offset": reached} if reached < objects["total"] else {})
+    if reached < objects["total"]:
+        shown["next_offset"] = reached
+    return shown
+
+
+def _fitting(parts: Sequence[Any], room: int) -> int:
+    """Return how many of the first parts have at most `room` bytes together as JSON."""
+    sizes = [len(orjson.dumps(part)) + 1 for part in parts]
+    return sum(total <= room for total in accumulate(sizes))
 
 
 def _in_series(objects: Sequence[Entry]) -> Iterator[tuple[Sequence[Entry], str]]:
-    """Objects in their order, with what is to be said of them but for name and place: those whose numbers follow each other and that
-    differ in nothing else together, where these are several."""
+    """Yield groups of objects in their order, each with the text that its line has after the location.
+
+    Consecutively numbered objects that differ only in name and location form a group if there are enough of them.
+    """
     series: list[tuple[list[Entry], str]] = []
-    for one in objects:
-        rest = "; ".join(_object_parts(one))
-        last, last_rest = (series[-1][0][-1], series[-1][1]) if series else (None, "")
-        if last and (last["type"], last_rest) == (one["type"], rest) and follows(last["name"], one["name"]):
-            series[-1][0].append(one)
+    for item in objects:
+        details = "; ".join(_object_parts(item))
+        if series and _continues(series[-1], item, details):
+            series[-1][0].append(item)
         else:
-            series.append(([one], rest))
-    for members, rest in series:
-        if len(members) >= FEWEST_ALIKE:
-            yield members, rest
+            series.append(([item], details))
+
+    for members, details in series:
+        if len(members) >= MIN_SERIES_OBJECTS:
+            yield members, details
         else:
-            yield from (([one], rest) for one in members)
+            for item in members:
+                yield [item], details
 
 
-def _line(members: Sequence[Entry], rest: str) -> str:
+def _continues(series: tuple[list[Entry], str], item: Entry, details: str) -> bool:
+    members, series_details = series
+    last = members[-1]
+    return last["type"] == item["type"] and series_details == details and follows(last["name"], item["name"])
+
+
+def _line(members: Sequence[Entry], details: str) -> str:
     first, last = members[0], members[-1]
-    places: list[list[float]] = [list(one["transform"]["location"]) for one in members]
+    locations: list[list[float]] = [list(member["transform"]["location"]) for member in members]
     if len(members) == 1:
-        where, who = f"at {_text(places[0])}", _named(first["name"])
+        name = _quoted_name(first["name"])
+        where = f"at {_text(locations[0])}"
     else:
-        ends = f"evenly from {_text(places[0])} to {_text(places[-1])}"
-        if _are_even(places):
-            where = ends
+        name = f"{_quoted_name(first['name'])} … {_quoted_name(last['name'])} ({len(members)})"
+        if _are_even(locations):
+            where = f"evenly from {_text(locations[0])} to {_text(locations[-1])}"
         else:
-            where = f"at {', '.join(map(_text, places))}"
-        who = f"{_named(first['name'])} … {_named(last['name'])} ({len(members)})"
-    return f"{who}: {first['type']} {where}{f'; {rest}' if rest else ''}"
+            where = f"at {', '.join(map(_text, locations))}"
+
+    line = f"{name}: {first['type']} {where}"
+    if details:
+        line += f"; {details}"
+    return line
 
 
-def _named(name: str) -> str:
-    """In quotes where it could be read as more than a name."""
+def _quoted_name(name: str) -> str:
+    """Return the name, in quotes if a reader could take it for more than a name."""
     if MORE_THAN_A_NAME.search(name) or name != name.strip():
         return orjson.dumps(name).decode()
     return name
 
 
-def _are_even(places: Sequence[Sequence[float]]) -> bool:
-    """Whether places lie on a straight line at equal distances."""
-    steps = len(places) - 1
-    ends = [*zip(places[0], places[-1], strict=True)]
-    return all(
-        abs(value - (start + (end - start) * number / steps)) < EVEN_WITHIN
-        for number, place in enumerate(places)
-        for value, (start, end) in zip(place, ends, strict=True)
-    )
+def _are_even(locations: Sequence[Sequence[float]]) -> bool:
+    """Return whether the locations lie on a straight line at equal distances."""
+    steps = len(locations) - 1
+    ends = list(zip(locations[0], locations[-1], strict=True))
+    for number, location in enumerate(locations):
+        for value, (start, end) in zip(location, ends, strict=True):
+            expected = start + (end - start) * number / steps
+            # A comparison with NaN is false, so this form also rejects NaN.
+            if not abs(value - expected) < EVEN_TOLERANCE:
+                return False
+    return True
 
 
 def scene_lines(snapshot: Entry, room: int) -> dict[str, Any]:
-    """The scene as lines, as far as the snapshot has it; of its objects, those that there is room for beside the rest."""
+    """Return the sections of a snapshot as lines. The objects take the part of `room` bytes that the other sections
+    leave.
+    """
     render, world, unused = snapshot["render"], snapshot["world"], snapshot["unused"]
-    rest: dict[str, Any] = {
+    sections: dict[str, Any] = {
         "collections": list(_collection_lines(_items(snapshot, "collections"))),
-        "materials": [f"{one['name']}: {_material_line(one)}{_users(one)}" for one in _items(snapshot, "materials")],
-        "lights": [f"{one['name']}: {_light_words(one)}{_users(one)}" for one in _items(snapshot, "lights")],
-        "cameras": [
-            f"{one['name']}: {one['type']} {_text(one['lens_mm'])} mm{_users(one)}"
-            for one in _items(snapshot, "cameras")
-        ],
-        "node_groups": [f"{one['name']}{_users(one)}" for one in _items(snapshot, "node_groups")],
-        "unused": [] if unused is None else _unused(unused),
-        "world": None if world is None else world["name"],
+        "materials": [_material_line(item) for item in _items(snapshot, "materials")],
+        "lights": [_light_line(item) for item in _items(snapshot, "lights")],
+        "cameras": [_camera_line(item) for item in _items(snapshot, "cameras")],
+        "node_groups": [f"{item['name']}{_users(item)}" for item in _items(snapshot, "node_groups")],
     }
+    if unused is not None:
+        sections["unused"] = _unused(unused)
+    if world is not None:
+        sections["world"] = world["name"]
     if render is not None:
-        rest |= {
+        sections |= {
             "camera": render["camera"],
             "render": f"{render['engine']} {render['resolution'][0]}x{render['resolution'][1]}",
             "frames": [render["frame_start"], render["frame_end"]],
         }
-    rest = {key: value for key, value in rest.items() if value not in ([], None)}
+    sections = {key: value for key, value in sections.items() if value not in ([], None)}
+
+    shown: dict[str, Any] = {}
     if snapshot["objects"] is not None:
-        shown = object_lines(snapshot, room - len(orjson.dumps(rest)))
-    else:
-        shown = {}
+        shown = object_lines(snapshot, room - len(orjson.dumps(sections)))
     if "next_offset" not in shown and snapshot["next_offset"] is not None:
-        shown["next_offset"] = snapshot["next_offset"]  # of another section
-    return shown | rest
+        shown["next_offset"] = snapshot["next_offset"]  # the next page of another section
+    return shown | sections
 
 
 def _items(snapshot: Entry, section: str) -> Sequence[Entry]:
@@ -131,101 +157,106 @@ def _items(snapshot: Entry, section: str) -> Sequence[Entry]:
     return snapshot[section]["items"]
 
 
-def _object_parts(one: Entry) -> Iterator[str]:
-    """What is to be said of an object beside its name, its type and its place."""
-    transform = one["transform"]
-    turned = rounded([math.degrees(part or 0.0) for part in transform["rotation_euler_rad"]])
+def _object_parts(item: Entry) -> Iterator[str]:
+    """Yield the parts of an object's line after its name, type and location. Usual values yield no part."""
+    transform = item["transform"]
+    rotation = rounded([math.degrees(part or 0.0) for part in transform["rotation_euler_rad"]])
     if transform["rotation_mode"] == "QUATERNION":
         yield f"quaternion {_text(transform['rotation_quaternion'])}"
-    elif transform["rotation_mode"] != "AXIS_ANGLE" and any(turned):
-        yield f"turned {_text(turned)}"
-    if one["parent"] is None and (stands := _world_place(transform)) not in (
-        None,
-        rounded(list(transform["location"])),
-    ):
-        yield f"stands at {_text(stands)}"  # by delta transforms or constraints
+    elif transform["rotation_mode"] != "AXIS_ANGLE" and any(rotation):
+        yield f"turned {_text(rotation)}"
+    world_location = _world_location(transform)
+    if item["parent"] is None and world_location not in (None, rounded(list(transform["location"]))):
+        yield f"stands at {_text(world_location)}"  # delta transforms or constraints move the object
     if rounded(list(transform["scale"])) != [1, 1, 1]:
         yield f"scale {_text(transform['scale'])}"
-    if one["dimensions"] is not None:
-        yield f"size {_text(one['dimensions'])}"
-    if (one["data_users"] or 0) > 1:
-        shared = f" (of {one['data_users']})"
-    else:
-        shared = ""
-    if shared or one["data"] not in (None, one["name"]):
-        yield f"data {one['data']}{shared}"
-    if one["animation"]:
-        moves = one["animation"]
-        span = f"{_text(moves['first_frame'])} to {_text(moves['last_frame'])}"
-        yield f"animated {', '.join(moves['channels'][:MOST_CHANNELS])} in {span}"
-    if one["parent"]:
-        yield f"child of {one['parent']['object']}"
-    if any(one["materials"]):
-        yield f"material {', '.join(map(str, one['materials']))}"
-    if one["modifiers"]:
-        yield "modifiers " + ", ".join(map(_modifier_words, one["modifiers"]))
-    if one["collections"] != [ROOT]:
-        yield f"in {', '.join(one['collections']) or 'no collection'}"
-    if one["custom_properties"]:
-        yield "properties " + ", ".join(
-            f"{each['name']}={_text(each['value'])[:LONGEST_VALUE]}" for each in one["custom_properties"]
-        )
-    if one["used_by"]:
-        yield f"used by {', '.join(name.partition('/')[2] or name for name in one['used_by'])}"
-    unseen = {
-        "viewport": not one["visible_viewport"] or transform["matrix_world"] is None,
-        "render": not one["visible_render"],
-    }
-    if hidden := [where for where, is_hidden in unseen.items() if is_hidden]:
-        if one["used_by"] or one["children"]:
-            nobody = ""
-        else:
-            nobody = ", used by nothing"
-        yield f"hidden in {' and '.join(hidden)}{nobody}"
+    if item["dimensions"] is not None:
+        yield f"size {_text(item['dimensions'])}"
+    shared = ""
+    if (item["data_users"] or 0) > 1:
+        shared = f" (of {item['data_users']})"
+    if shared or item["data"] not in (None, item["name"]):
+        yield f"data {item['data']}{shared}"
+    if item["animation"]:
+        animation = item["animation"]
+        span = f"{_text(animation['first_frame'])} to {_text(animation['last_frame'])}"
+        yield f"animated {', '.join(animation['channels'][:MAX_CHANNELS])} in {span}"
+    if item["parent"]:
+        yield f"child of {item['parent']['object']}"
+    if any(item["materials"]):
+        yield f"material {', '.join(map(str, item['materials']))}"
+    if item["modifiers"]:
+        yield "modifiers " + ", ".join(map(_modifier_words, item["modifiers"]))
+    if item["collections"] != [ROOT]:
+        yield f"in {', '.join(item['collections']) or 'no collection'}"
+    if item["custom_properties"]:
+        properties: list[str] = []
+        for property_ in item["custom_properties"]:
+            properties.append(f"{property_['name']}={_text(property_['value'])[:MAX_VALUE_CHARACTERS]}")
+        yield "properties " + ", ".join(properties)
+    if item["used_by"]:
+        yield f"used by {', '.join(name.partition('/')[2] or name for name in item['used_by'])}"
+
+    hidden: list[str] = []
+    if not item["visible_viewport"] or transform["matrix_world"] is None:
+        hidden.append("viewport")
+    if not item["visible_render"]:
+        hidden.append("render")
+    if hidden:
+        users = ", used by nothing"
+        if item["used_by"] or item["children"]:
+            users = ""
+        yield f"hidden in {' and '.join(hidden)}{users}"
 
 
-def _world_place(transform: Entry) -> list[float] | None:
+def _world_location(transform: Entry) -> list[float] | None:
     matrix = transform["matrix_world"]
     if matrix is None:
         return None
     return rounded([row[3] for row in matrix[:3]])
 
 
-def _modifier_words(one: Entry) -> str:
-    if one["targets"]:
-        with_ = f" with {', '.join(one['targets'])}"
-    else:
-        with_ = ""
-    return f"{one['name']} ({one['type']}{with_})"
+def _modifier_words(modifier: Entry) -> str:
+    targets = ""
+    if modifier["targets"]:
+        targets = f" with {', '.join(modifier['targets'])}"
+    return f"{modifier['name']} ({modifier['type']}{targets})"
 
 
-def _light_words(one: Entry) -> str:
-    extent = {"radius": one["radius"], "size": one["area_size"]}
-    told = (f", {name} {_text(value)}" for name, value in extent.items() if value)
-    return f"{one['type']} {_text(one['energy'])} {_text(one['color'])}{''.join(told)}"
+def _light_line(light: Entry) -> str:
+    line = f"{light['name']}: {light['type']} {_text(light['energy'])} {_text(light['color'])}"
+    if light["radius"]:
+        line += f", radius {_text(light['radius'])}"
+    if light["area_size"]:
+        line += f", size {_text(light['area_size'])}"
+    return line + _users(light)
 
 
-def _users(one: Entry) -> str:
-    """How many use it, where that is not one."""
-    if one["users"]:
-        if one["users"] == 1:
+def _camera_line(camera: Entry) -> str:
+    return f"{camera['name']}: {camera['type']} {_text(camera['lens_mm'])} mm{_users(camera)}"
+
+
+def _users(item: Entry) -> str:
+    """Return the number of users as the end of a line, empty for one user."""
+    if item["users"]:
+        if item["users"] == 1:
             return ""
-        return f", {one['users']} users"
-    if one["fake_user"]:
+        return f", {item['users']} users"
+    if item["fake_user"]:
         return ", unused, kept by a fake user"
     return ", unused"
 
 
-def _unused(found: Entry) -> list[str]:
-    """What nothing uses and no line above says so."""
-    told = ("materials/", "lights/", "cameras/", "node_groups/")
-    others = [name for name in found["items"] if not name.startswith(told)]
-    if found["total"] > len(found["items"]):
-        return [*others, "…"]
-    return others
+def _unused(section: Entry) -> list[str]:
+    """Return the unused datablocks that no other line reports as unused."""
+    reported_kinds = ("materials/", "lights/", "cameras/", "node_groups/")
+    unreported = [name for name in section["items"] if not name.startswith(reported_kinds)]
+    if section["total"] > len(section["items"]):
+        return [*unreported, "…"]
+    return unreported
 
 
-# What is so of most objects, and of an exact page that is long therefore left out.
+# The usual values of objects, which a long exact page omits.
 USUAL: dict[str, Any] = {
     "parent": None, "collections": [ROOT], "materials": [], "modifiers": [], "custom_properties": [], "visible_viewport": True,
     "visible_render": True, "used_by": [], "children": 0, "cut": [], "data": None, "data_fingerprint": None, "data_users": None,
@@ -234,11 +265,12 @@ ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_a
 
 
 def compact_objects(snapshot: Entry, room: int) -> dict[str, Any]:
-    """The objects of an exact snapshot, each without what is as usual: those that there is room for, and the call that gives the next."""
+    """Return the objects of an exact snapshot without usual values, in at most `room` bytes, and the call for the
+    next page.
+    """
     objects = snapshot["objects"]
-    compact = [_compact(one) for one in objects["items"]]
-    fitting = sum(1 for total in accumulate(len(orjson.dumps(one)) + 1 for one in compact) if total <= room)
-    shown = compact[: max(1, fitting)]
+    compact = [_compact(item) for item in objects["items"]]
+    shown = compact[: max(1, _fitting(compact, room))]
     reached = snapshot["offset"] + len(shown)
     page: dict[str, Any] = {"fingerprint": snapshot["fingerprint"], "total": objects["total"], "objects": shown}
     if reached < objects["total"]:
@@ -246,49 +278,57 @@ def compact_objects(snapshot: Entry, room: int) -> dict[str, Any]:
     return page
 
 
-def _compact(one: Entry) -> dict[str, Any]:
-    transform = one["transform"]
+def _compact(item: Entry) -> dict[str, Any]:
+    transform = item["transform"]
     mode = transform["rotation_mode"]
     rotation = ROTATIONS.get(mode, "rotation_euler_rad")
-    kept = {key: value for key, value in one.items() if key != "transform" and value != USUAL.get(key, one)}
-    if one["data"] == one["name"]:
-        del kept["data"]
-    if one["data_users"] == 1:
-        del kept["data_users"]
-    kept["location"] = transform["location"]
+    compact = {key: value for key, value in item.items() if key != "transform" and value != USUAL.get(key, item)}
+    if item["data"] == item["name"]:
+        del compact["data"]
+    if item["data_users"] == 1:
+        del compact["data_users"]
+    compact["location"] = transform["location"]
     if rotation != "rotation_euler_rad" or any(transform[rotation]):
-        kept |= {rotation: transform[rotation]} | ({} if mode == "XYZ" else {"rotation_mode": mode})
+        compact[rotation] = transform[rotation]
+        if mode != "XYZ":
+            compact["rotation_mode"] = mode
     if list(transform["scale"]) != [1, 1, 1]:
-        kept["scale"] = transform["scale"]
-    return kept
+        compact["scale"] = transform["scale"]
+    return compact
 
 
 def _collection_lines(items: Sequence[Entry]) -> Iterator[str]:
-    for one in items:
-        if one["parent"] not in (None, ROOT):
-            below = f" in {one['parent']}"
-        else:
-            below = ""
-        yield f"{one['name']}: {one['objects']} objects{below}"
-        yield from _collection_lines(one["children"])
+    for item in items:
+        parent = ""
+        if item["parent"] not in (None, ROOT):
+            parent = f" in {item['parent']}"
+        yield f"{item['name']}: {item['objects']} objects{parent}"
+        yield from _collection_lines(item["children"])
 
 
-def _material_line(one: Entry) -> str:
-    """One that is like another says so: whoever merges them need not compare."""
-    if one["equal_to"] is not None:
-        return f"equal to {one['equal_to']}"
-    shader = one["principled"]
+def _material_line(material: Entry) -> str:
+    return f"{material['name']}: {_material_words(material)}{_users(material)}"
+
+
+def _material_words(material: Entry) -> str:
+    """Return the description of a material, or the name of the material that it equals."""
+    if material["equal_to"] is not None:
+        return f"equal to {material['equal_to']}"
+    shader = material["principled"]
     if shader is None:
-        if one["nodes"]:
+        if material["nodes"]:
             return "nodes"
         return "no nodes"
+
     if shader["base_color"] is None:
-        color = "nodes"
+        words = ["nodes"]
     else:
-        color = _text(shader["base_color"][:3])
-    usual = {"metallic": 0, "roughness": 0.5, "alpha": 1, "transmission": 0, "emission_strength": 0}
-    told = (f"{key} {_text(shader[key])}" for key, value in usual.items() if rounded(shader[key]) not in (value, None))
-    return ", ".join([color, *told])
+        words = [_text(shader["base_color"][:3])]
+    usual_values = {"metallic": 0, "roughness": 0.5, "alpha": 1, "transmission": 0, "emission_strength": 0}
+    for key, usual_value in usual_values.items():
+        if rounded(shader[key]) not in (usual_value, None):
+            words.append(f"{key} {_text(shader[key])}")
+    return ", ".join(words)
 
 
 def _text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Operations that a person must allow first, left out of a plan, so that the rest can run."""
+"""Skipping operations that need an approval, so that the other operations of a plan can run."""
 
 from __future__ import annotations
 
@@ -15,42 +15,58 @@ RULE = "approval_missing"
 
 
 def waiting_for_approval(report: RunReport) -> list[str]:
-    """The operations of a refused plan, as its caller gave them, that nobody has allowed."""
+    """Return the ids of the caller's operations that lack an approval, if the plan was refused."""
     if report.status != "refused":
         return []
-    listed = reports_by_caller(report.operations)
-    return [one.operation_id for one in listed if any(found.rule == RULE for found in one.findings)]
+    operations = reports_by_caller(report.operations)
+    waiting: list[str] = []
+    for operation in operations:
+        if any(finding.rule == RULE for finding in operation.findings):
+            waiting.append(operation.operation_id)
+    return waiting
 
 
 def run_the_rest(plan: Plan, run: Callable[[Plan], RunReport]) -> tuple[RunReport, dict[str, Any]]:
-    """Run a plan without what must be allowed and is not, and without what waits for that. The answer says what was left out; the same
-    plan again, once it is allowed, does that and nothing twice."""
-    left, needing = list[str](), list[str]()
+    """Run a plan without its unapproved operations and without the operations that depend on them.
+
+    Return the report and the answer's field about skipped operations. The same plan can run again after the approval
+    and then runs only the skipped operations.
+    """
+    unapproved: list[str] = []
+    dependent: list[str] = []
     report = run(plan)
     while waiting := waiting_for_approval(report):
-        blocked = [one.operation_id for one in reports_by_caller(report.operations) if one.blocked]
-        kept = tuple(one for one in plan.operations if one.id not in {*waiting, *blocked})
-        if not kept or len(kept) == len(plan.operations):
-            break  # nothing would be left
-        left, needing, plan = [*left, *waiting], [*needing, *blocked], replace(plan, operations=kept)
+        blocked = [operation.operation_id for operation in reports_by_caller(report.operations) if operation.blocked]
+        skipped = {*waiting, *blocked}
+        runnable = tuple(operation for operation in plan.operations if operation.id not in skipped)
+        if not runnable or len(runnable) == len(plan.operations):
+            break  # no operation can run without an approval
+        unapproved += waiting
+        dependent += blocked
+        plan = replace(plan, operations=runnable)
         report = run(plan)
-    if not left:
+    if not unapproved:
         return report, {}
-    note = {"unapproved": runs(left)} | ({"waiting_for_them": runs(needing)} if needing else {})
-    return report, {"left_out": {**note, "next": "Once allowed, the same call does them and nothing twice."}}
+
+    left_out = {"unapproved": runs(unapproved)}
+    if dependent:
+        left_out["waiting_for_them"] = runs(dependent)
+    left_out["next"] = "After the approval, repeat the same call: it runs only these operations."
+    return report, {"left_out": left_out}
 
 
 def approval_note(report: RunReport) -> dict[str, Any]:
-    """Of a plan that waits for approvals: what needs them, how many others do not, and how to run those."""
+    """Return the operations of a refused plan that need an approval, and how to run the other operations."""
     waiting = waiting_for_approval(report)
-    others = sum(not one.blocked for one in report.operations) - len(waiting)
     if not waiting:
         return {}
+
+    runnable = sum(not operation.blocked for operation in report.operations) - len(waiting)
     note: dict[str, Any] = {"operations": runs(waiting)}
-    if others > 0:
+    if runnable > 0:
         if report.dialect == "program":
-            same = "program_edit: {}"
+            repeated = "program_edit: {}"
         else:
-            same = "the same plan"
-        note["rest"] = f"{same} with skip_unapproved: true runs the other {others}"
+            repeated = "the same plan"
+        note["rest"] = f"{repeated} with skip_unapproved: true runs the other {runnable}"
     return {"needs_approval": note}

@@ -1,8 +1,9 @@
-"""Tools as one line each, the way a call of them is written: what a model must have read before it can call one.
+"""Tool signatures: one line for each tool, which a model must have read before it can write a call.
 
-`light.create(name, type: POINT|SUN|SPOT|AREA, location=[0,0,0], energy=number …)`: what stands without `=` is required, behind `=` is
-what is usual, or the type of what may be left out; `[3]` is a list of three numbers. Descriptions, bounds and examples are on the
-tool's page.
+In `light.create(name, type: POINT|SUN|SPOT|AREA, location=[0,0,0], energy=number …)`, arguments without `=` are
+required.
+After `=` comes the default, or the type of an optional argument. `[3]` is a list of three numbers. The tool's page
+has descriptions, bounds and examples.
 """
 
 from __future__ import annotations
@@ -17,18 +18,20 @@ from blendwright.tool_api.promises import SafetyLevel
 from blendwright.tool_api.tool import AnyTool
 
 Schema = Mapping[str, Any]
-# Of one line. What is used least gives way.
-LONGEST = 520
-# So many signs of what an argument takes; further inside, an object is only named.
-LONGEST_TYPE = 90
-MOST_DEPTH = 2
-ASKS = "(destructive: asks a person, unless the policy allows it)"
-MOST_CHOICES = 12
+# The most characters of a signature. A longer one loses its least used arguments.
+MAX_SIGNATURE_CHARACTERS = 520
+# The most characters of an object's fields. Objects deeper than MAX_DEPTH are only marked.
+MAX_TYPE_CHARACTERS = 90
+MAX_DEPTH = 2
+ASKS = "(destructive: needs approval, unless the policy allows it)"
+MAX_CHOICES = 12
 SHORT_NAMES = {"string": "text", "boolean": "bool", "integer": "int"}
 
 
-def tool_signature(tool: AnyTool, variant: str = "", longest: int = LONGEST) -> str:
-    """A tool, or one of its variants, as it is called; what only a person may allow in most places says so."""
+def tool_signature(tool: AnyTool, variant: str = "", longest: int = MAX_SIGNATURE_CHARACTERS) -> str:
+    """Return the signature of a tool or of one of its variants. A destructive tool's signature ends with a note about
+    approval.
+    """
     schema = tool.args_schema()
     chosen = dict(variants(schema)).get(variant, "")
     line = _signature(tool.name, schema, argument_order(tool, schema), chosen, longest)
@@ -38,19 +41,17 @@ def tool_signature(tool: AnyTool, variant: str = "", longest: int = LONGEST) -> 
 
 
 def inputs_signature(name: str, schema: Schema) -> str:
-    """A macro as it is called, from the schema of its inputs."""
+    """Return the signature of a macro from the schema of its inputs."""
     required = schema.get("required", ())
-    return _signature(
-        name, schema, sorted(schema.get("properties", {}), key=lambda one: one not in required), "", LONGEST
-    )
+    order = sorted(schema.get("properties", {}), key=lambda argument: argument not in required)
+    return _signature(name, schema, order, "", MAX_SIGNATURE_CHARACTERS)
 
 
 def _signature(name: str, schema: Schema, order: Sequence[str], chosen: str, longest: int) -> str:
     required = schema.get("required", ())
-    parts = [
-        _argument(one, schema["properties"][one], schema, one in required, chosen)
-        for one in order
-    ]  # fmt: skip
+    parts: list[str] = []
+    for argument in order:
+        parts.append(_argument(argument, schema["properties"][argument], schema, argument in required, chosen))
     line = f"{name}({', '.join(parts)})"
     while len(line) > longest and len(parts) > max(1, len(required)):
         parts.pop()
@@ -66,9 +67,12 @@ def _argument(name: str, part: Schema, schema: Schema, required: bool, chosen: s
             return name
         return f"{name}: {kind}"
     if isinstance(default, str) and "|" in kind:
-        # What is usual comes first.
-        return f"{name}={'|'.join(sorted(kind.split('|'), key=lambda one: one != default))}"
-    return f"{name}={kind if default in (None, [], {}, '') else _json(default)}"
+        # The default comes first.
+        choices = sorted(kind.split("|"), key=lambda choice: choice != default)
+        return f"{name}={'|'.join(choices)}"
+    if default in (None, [], {}, ""):
+        return f"{name}={kind}"
+    return f"{name}={_json(default)}"
 
 
 def _kind(part: Schema, schema: Schema, depth: int, chosen: str = "") -> str:
@@ -80,21 +84,22 @@ def _kind(part: Schema, schema: Schema, depth: int, chosen: str = "") -> str:
     if "discriminator" in part:
         mapping = part["discriminator"]["mapping"]
         if chosen in mapping.values():
-            return _fields(resolved({"$ref": chosen}, schema), schema, depth, 4 * LONGEST_TYPE)
+            return _fields(resolved({"$ref": chosen}, schema), schema, depth, 4 * MAX_TYPE_CHARACTERS)
         return f"{{{part['discriminator']['propertyName']}: {_choices(mapping)}, …}}"
-    forms = [one for one in part.get("anyOf") or part.get("oneOf") or () if one.get("type") != "null"]
+    forms = [form for form in part.get("anyOf") or part.get("oneOf") or () if form.get("type") != "null"]
     if forms:
-        return " or ".join(dict.fromkeys(_kind(one, schema, depth, chosen) for one in forms))
+        return " or ".join(dict.fromkeys(_kind(form, schema, depth, chosen) for form in forms))
     if part.get("type") == "array":
         return _list(part, schema, depth, chosen)
     if part.get("properties"):
-        return _fields(part, schema, depth, LONGEST_TYPE)
+        return _fields(part, schema, depth, MAX_TYPE_CHARACTERS)
     return SHORT_NAMES.get(str(part.get("type", "any")), str(part.get("type", "any")))
 
 
 def _list(part: Schema, schema: Schema, depth: int, chosen: str) -> str:
-    if fixed := part.get("prefixItems"):
-        kinds = [_kind(one, schema, depth + 1) for one in fixed]
+    fixed_items = part.get("prefixItems")
+    if fixed_items:
+        kinds = [_kind(item, schema, depth + 1) for item in fixed_items]
         if set(kinds) == {"number"}:
             return f"[{len(kinds)}]"
         return f"[{', '.join(kinds)}]"
@@ -102,37 +107,42 @@ def _list(part: Schema, schema: Schema, depth: int, chosen: str) -> str:
 
 
 def _fields(part: Schema, schema: Schema, depth: int, longest: int) -> str:
-    if depth > MOST_DEPTH:
+    if depth > MAX_DEPTH:
         return "{…}"
-    told: list[str] = []
+    lines: list[str] = []
     for field in _field_lines(part, schema, depth):
-        if sum(map(len, told)) + len(field) > longest and told:
-            told.append("…")
+        if sum(map(len, lines)) + len(field) > longest and lines:
+            lines.append("…")
             break
-        told.append(field)
-    return "{" + ", ".join(told) + "}"
+        lines.append(field)
+    return "{" + ", ".join(lines) + "}"
 
 
 def _field_lines(part: Schema, schema: Schema, depth: int) -> Iterator[str]:
     required = part.get("required", ())
     for name, inner in sorted(part["properties"].items(), key=lambda pair: pair[0] not in required):
         kind = _kind(inner, schema, depth + 1)
-        yield f"{name}: {kind}" if name in required else f"{name}={kind}"
+        if name in required:
+            yield f"{name}: {kind}"
+        else:
+            yield f"{name}={kind}"
 
 
 def _choices(values: Any) -> str:
-    listed = [str(one) for one in values]
-    return "|".join(listed[:MOST_CHOICES]) + ("|…" if len(listed) > MOST_CHOICES else "")
+    choices = [str(value) for value in values]
+    text = "|".join(choices[:MAX_CHOICES])
+    if len(choices) > MAX_CHOICES:
+        return f"{text}|…"
+    return text
 
 
 def _json(value: Any) -> str:
-    """Whole numbers without the point that their type adds."""
-    return orjson.dumps(_whole(value)).decode()
+    return orjson.dumps(_without_zero_fractions(value)).decode()
 
 
-def _whole(value: Any) -> Any:
+def _without_zero_fractions(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [_whole(item) for item in cast("list[Any]", value)]
+        return [_without_zero_fractions(item) for item in cast("list[Any]", value)]
     return value

@@ -1,7 +1,7 @@
 """Pictures as a host can take them: small enough to arrive, with the way to the whole one.
 
 The SDK's client gives up on events over a megabyte, and a picture travels as text that is a third longer: all pictures of an answer
-together stay under LARGEST. A small PNG is sent as it is, one with transparency as WebP, anything else as JPEG. Encoding is done
+together stay under MAX_PICTURE_BYTES. A small PNG is sent as it is, one with transparency as WebP, anything else as JPEG. Encoding is done
 here, in the core, so that workers need no library for it.
 """
 
@@ -22,16 +22,16 @@ from blendwright.values.report import OperationReport
 if TYPE_CHECKING:
     from PIL import Image
 
-LARGEST = 700_000
+MAX_PICTURE_BYTES = 700_000
 # A PNG up to this size is sent as it is: its colours are exact, and little would be won.
-SMALL = 40_000
-MOST_PIXELS = 8192 * 8192
+SMALL_PNG_BYTES = 40_000
+MAX_PIXELS = 8192 * 8192
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 QUALITIES = (88, 75, 60, 40)
 # Each round of shrinking leaves half of the pixels.
 SMALLER = math.sqrt(0.5)
 # How many pictures that a plan made are sent with its answer, the last ones; the others are named.
-MOST_SENT = 4
+MAX_SENT_PICTURES = 4
 CAPTION = 18
 CAPTION_COLOR = (235, 235, 235)
 
@@ -44,12 +44,12 @@ class Captioned:
     caption: str
 
 
-def sendable(png: bytes, largest: int = LARGEST) -> Picture | None:
+def sendable(png: bytes, largest: int = MAX_PICTURE_BYTES) -> Picture | None:
     """A PNG in the form in which it is sent; None for one that has more pixels than anything here renders, or that is broken: code may
     have left it."""
-    if math.prod(picture_size(png)) > MOST_PIXELS:
+    if math.prod(picture_size(png)) > MAX_PIXELS:
         return None
-    if len(png) <= min(SMALL, largest):
+    if len(png) <= min(SMALL_PNG_BYTES, largest):
         return Picture(png, "image/png")
     from PIL import Image  # loaded only when a picture is large
 
@@ -124,8 +124,8 @@ def with_pictures(response: ToolResponse, artifacts: Path) -> ToolResponse:
     made = [*(each for each in found if each is not None), *response.images]
     if not made:
         return response
-    sent = made[-MOST_SENT:]
-    pictures = [sendable(each.data, LARGEST // len(sent)) for each in sent]
+    sent = made[-MAX_SENT_PICTURES:]
+    pictures = [sendable(each.data, MAX_PICTURE_BYTES // len(sent)) for each in sent]
     told = [_told(each, pictures[number - len(made)] if number >= len(made) - len(sent) else None, artifacts)
             for number, each in enumerate(made)]  # fmt: skip
     if response.detail == "summary":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from blendwright.views.scene_reader import SceneReader
 
-MOST_KEPT, MOST_KEPT_BYTES = 4, 64 * 2**20
+MAX_FILES, MAX_BYTES = 4, 64 * 2**20
 
 
 class SceneFiles:
@@ -34,7 +34,7 @@ class SceneFiles:
     def keep(self, key: str, data: bytes) -> None:
         with self._lock:
             self._kept[key] = data
-            while len(self._kept) > MOST_KEPT or sum(map(len, self._kept.values())) > MOST_KEPT_BYTES:
+            while len(self._kept) > MAX_FILES or sum(map(len, self._kept.values())) > MAX_BYTES:
                 self._kept.popitem(last=False)
 
     def close(self) -> None:

@@ -25,11 +25,11 @@ from blendwright.workspace.replace_plan import params_in_force
 
 LAST = "last"
 AT = "/program_edit"
-SIGNS_OF_A_NAME = 12
+PROGRAM_NAME_CHARACTERS = 12
 # Of all programs together, and of the longest that is worth remembering.
-MOST_REMEMBERED, LONGEST_REMEMBERED = 4 * 1024 * 1024, 262_144
-MOST_LINES_TOLD = 5
-LONGEST_SHOWN, MOST_COMPARED = 120, 5000
+MAX_TOTAL_PROGRAM_SIZE, MAX_PROGRAM_SIZE = 4 * 1024 * 1024, 262_144
+MAX_LISTED_LINES = 5
+MAX_SHOWN_CHARACTERS, MAX_COMPARED_LINES = 120, 5000
 
 
 class Replacement(Args):
@@ -70,13 +70,13 @@ class EditedProgram(NamedTuple):
 
 def program_name(text: str) -> str:
     """A short name for a program of this text."""
-    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:SIGNS_OF_A_NAME]
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:PROGRAM_NAME_CHARACTERS]
 
 
 class SentPrograms:
     """What clients sent, the latest last. Callable from any thread."""
 
-    def __init__(self, most: int = MOST_REMEMBERED) -> None:
+    def __init__(self, most: int = MAX_TOTAL_PROGRAM_SIZE) -> None:
         self._programs: OrderedDict[tuple[str, str], SentProgram] = OrderedDict()
         self._most = most
         self._size = 0
@@ -89,7 +89,7 @@ class SentPrograms:
     def remember(self, client: str, program: SentProgram, *, previewed: Instead | None = None) -> None:
         """`previewed` is what a preview is to take the place of, which may be nothing; None for what is no preview."""
         self.forget_last(client)
-        if program.size > LONGEST_REMEMBERED:
+        if program.size > MAX_PROGRAM_SIZE:
             return
         key = (client, program_name(program.text))
         with self._lock:
@@ -120,7 +120,7 @@ class SentPrograms:
         if of in own:
             return own[of]
         message = f"no program '{of[:40]}' is remembered of this session"
-        named = ", ".join([LAST, *list(own)[::-1][:MOST_LINES_TOLD]])
+        named = ", ".join([LAST, *list(own)[::-1][:MAX_LISTED_LINES]])
         if own:
             cure = f"Remembered are: {named}."
         else:
@@ -153,7 +153,7 @@ def _misfit(text: str, old: str, at: str) -> Finding:
     places = [text.count("\n", 0, place) + 1 for place in _places(text, old)]
     if not places:
         return Finding(Fault.ARGS_INVALID, "the program has no such text", at, _nearest(text, old))
-    lines = ", ".join(map(str, places[:MOST_LINES_TOLD])) + (" …" if len(places) > MOST_LINES_TOLD else "")
+    lines = ", ".join(map(str, places[:MAX_LISTED_LINES])) + (" …" if len(places) > MAX_LISTED_LINES else "")
     message = f"it occurs {len(places)} times in the program, in lines {lines}"
     return Finding(Fault.ARGS_INVALID, message, at, "Give more of what stands around it, so that it occurs once.")
 
@@ -169,10 +169,10 @@ def _places(text: str, old: str) -> list[int]:
 
 def _nearest(text: str, old: str) -> str:
     """The line that has most of its first line in one piece."""
-    wanted = old.strip().split("\n")[0][:LONGEST_SHOWN]
+    wanted = old.strip().split("\n")[0][:MAX_SHOWN_CHARACTERS]
     best, number, near = 0, 0, ""
-    for at, line in enumerate(text.split("\n")[:MOST_COMPARED], 1):
-        shown = line.strip()[:LONGEST_SHOWN]
+    for at, line in enumerate(text.split("\n")[:MAX_COMPARED_LINES], 1):
+        shown = line.strip()[:MAX_SHOWN_CHARACTERS]
         alike = difflib.SequenceMatcher(None, wanted, shown, autojunk=False).find_longest_match().size
         if alike > best:
             best, number, near = alike, at, shown

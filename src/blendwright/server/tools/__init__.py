@@ -1,1 +1,1 @@
-"""The tools that the MCP server offers."""
+"""The tools of the MCP server."""

@@ -1,8 +1,8 @@
-"""The MCP App: for hosts that show apps, `scene_image` and `plan_preview` come with a page that shows the scene to be turned around.
+"""The MCP App: a page that shows the scene in 3D next to the answers of `scene_image` and `plan_preview`.
 
-The page is one HTML document without outside resources. Its data comes through tools that the host offers to the page only, in parts, so
-that results which a model reads stay as small as they are. The page can look and nothing else: a server cannot tell its calls from the
-model's, so it shows what a person must allow and never allows it.
+The page is one HTML document without external resources. It gets its data in parts, through tools that hosts offer
+only to the page, so that the results for models stay small. The page only shows what needs an approval and cannot
+approve it, because a server cannot distinguish calls of the page from calls of the model.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from blendwright.workspace.open_scene import OpenScene
 EXTENSION_ID = "io.modelcontextprotocol/ui"
 MIME_TYPE = "text/html;profile=mcp-app"
 URI = "ui://blendwright/scene.html"
-# The tools whose answers the page shows.
+# The tools whose answers the page accompanies.
 SHOWN_BY_PAGE = frozenset({scene_image.name, plan_preview.name})
-# Bytes of a file in one answer: as base64 well below the 1 MiB that clients take in one event.
-PART = 384 * 1024
-# The largest file that is sent at all.
-LARGEST = 32 * 2**20
+# The bytes of a file in one answer. As base64 they stay well below the 1 MiB that clients accept in one event.
+PART_BYTES = 384 * 1024
+# The largest file that the tools send.
+MAX_FILE_BYTES = 32 * 2**20
 GLB = "model/gltf-binary"
 IMPORTED = re.compile(r"^import .*?;\n", re.MULTILINE)
 
 
 def supports_apps(ctx: RequestContext) -> bool:
-    """Whether the host shows apps of the kind that we have."""
+    """Return whether the host shows apps of Blendwright's kind."""
     capabilities = ctx.session.client_capabilities
     extensions: Mapping[str, Any] = (None if capabilities is None else capabilities.extensions) or {}
     settings = extensions.get(EXTENSION_ID)
@@ -59,35 +59,44 @@ def supports_apps(ctx: RequestContext) -> bool:
 
 
 def with_page(tool: types.Tool, *, app_only: bool = False) -> types.Tool:
-    """The declaration for a host that shows apps."""
-    ui: dict[str, Any] = {"resourceUri": URI} | ({"visibility": ["app"]} if app_only else {})
+    """Return the tool's declaration with the page for its answers. `app_only` hides the tool from the model."""
+    ui: dict[str, Any] = {"resourceUri": URI}
+    if app_only:
+        ui["visibility"] = ["app"]
     return tool.model_copy(update={"meta": {**(tool.meta or {}), "ui": ui}})
 
 
 def page_contents() -> types.TextResourceContents:
+    """Return the page as an MCP resource."""
     return types.TextResourceContents(uri=URI, mime_type=MIME_TYPE, text=page(), _meta={"ui": {"prefersBorder": True}})
 
 
 @cache
 def page() -> str:
-    """The document: its style and its scripts, the viewer of the console among them, are written into it, since a host loads one file."""
-    own, viewer = files("blendwright.server") / "app_page", files("blendwright.console") / "static"
-    scripts = [(viewer / "glb.js"), (viewer / "scene-view.js"), (own / "host.js"), (own / "page.js")]
+    """Return the HTML document with its style and scripts inlined, because a host loads a single file."""
+    app = files("blendwright.server") / "app_page"
+    viewer = files("blendwright.console") / "static"
+    scripts = [(viewer / "glb.js"), (viewer / "scene-view.js"), (app / "host.js"), (app / "page.js")]
     code = "\n".join(IMPORTED.sub("", script.read_text("utf-8")) for script in scripts)
     assert "</script" not in code
-    template = (own / "page.html").read_text("utf-8")
-    return template.replace("/* style */", (own / "page.css").read_text("utf-8")).replace("/* script */", code)
+    style = (app / "page.css").read_text("utf-8")
+    template = (app / "page.html").read_text("utf-8")
+    return template.replace("/* style */", style).replace("/* script */", code)
 
 
 class SceneArgs(Args):
-    part: int = Field(default=0, ge=0, le=LARGEST // PART + 1, description="Which part of the file.")
+    part: int = Field(
+        default=0, ge=0, le=MAX_FILE_BYTES // PART_BYTES + 1, description="The index of the part, from 0."
+    )
 
 
 class PreviewedArgs(PreviewArgs):
-    part: int = Field(default=0, ge=0, le=LARGEST // PART + 1, description="Which part of the file.")
+    part: int = Field(
+        default=0, ge=0, le=MAX_FILE_BYTES // PART_BYTES + 1, description="The index of the part, from 0."
+    )
 
 
-@server_tool("The scene as GLB, in parts, for the page that shows it.", read_only=True)
+@server_tool("Return a part of the scene as GLB, for the page that shows it.", read_only=True)
 async def app_scene(context: ServerContext, caller: Caller, args: SceneArgs) -> ToolResponse:
     def look(opened: OpenScene) -> tuple[int, str]:
         require_look(opened, {}, context.options(caller))
@@ -98,51 +107,63 @@ async def app_scene(context: ServerContext, caller: Caller, args: SceneArgs) -> 
     data = context.scene_files.find(scene)
     if data is None:
         reader = context.scene_files.reader(context.workspace, context.blender)
-        made = reader.submit(f"glb:{number}", lambda views: views.glb(number), urgent=True)
-        data = await asyncio.wrap_future(made) or b""
+        glb = reader.submit(f"glb:{number}", lambda views: views.glb(number), urgent=True)
+        data = await asyncio.wrap_future(glb) or b""
         context.scene_files.keep(scene, data)
     return _part(data, args.part, {"commit": number, "scene": scene})
 
 
-@server_tool("The scene that a plan would make as GLB, in parts, for the page that shows it.", read_only=True)
+@server_tool("Return a part of the scene that a plan would make as GLB, for the page that shows it.", read_only=True)
 async def app_preview(context: ServerContext, caller: Caller, args: PreviewedArgs) -> ToolResponse:
     plan = (await parse_plan_arguments(context, caller, args)).plan
-    asked = orjson.dumps(args.model_dump(mode="json", exclude={"part", "image", "detail"}), option=orjson.OPT_SORT_KEYS)
+    request = orjson.dumps(
+        args.model_dump(mode="json", exclude={"part", "image", "detail"}), option=orjson.OPT_SORT_KEYS
+    )
 
     def work(opened: OpenScene) -> tuple[bytes | None, str]:
         head = opened.journal.head
-        key = hashlib.sha256(asked + (b"" if head is None else head.hash_after.encode())).hexdigest()
-        known = context.scene_files.find(key)
-        if known is not None:
-            return known, key
-        seen: list[bytes] = []
+        scene_hash = ""
+        if head is not None:
+            scene_hash = head.hash_after
+        key = hashlib.sha256(request + scene_hash.encode()).hexdigest()
+        cached = context.scene_files.find(key)
+        if cached is not None:
+            return cached, key
+        files: list[bytes] = []
 
         def look(worker: RemoteScene) -> None:
-            seen.append(glb_of(worker) or b"")
+            files.append(glb_of(worker) or b"")
 
         opened.preview(plan, context.options(caller), look=look)
-        return (seen[0] if seen else None), key
+        if files:
+            return files[0], key
+        return None, key
 
     data, key = await context.run(caller, work)
     if data is None:
         return failure(
-            Finding(Fault.SCENE_CONFLICT, "the plan would fail, so there is nothing to show", "", "Mend the plan.")
+            Finding(Fault.SCENE_CONFLICT, "the plan would fail, so there is no scene to show", "", "Fix the plan.")
         )
     context.scene_files.keep(key, data)
     return _part(data, args.part, {"scene": key})
 
 
 def _part(data: bytes, number: int, about: Mapping[str, Any]) -> ToolResponse:
-    """One part of a file, and how many there are; a scene of which nothing can be shown has none."""
-    if len(data) > LARGEST:
-        message = f"the scene is {len(data) / 2**20:.0f} MB as GLB, and {LARGEST // 2**20} MB are shown here"
-        return failure(Finding(Fault.LIMIT_EXCEEDED, message, "", "Open the console instead: blendwright ui"))
-    parts = -(-len(data) // PART)
+    """Return one part of a file and the number of parts. A scene that shows nothing has no parts."""
+    if len(data) > MAX_FILE_BYTES:
+        message = (
+            f"the scene has {len(data) / 2**20:.0f} MB as GLB, more than the limit of {MAX_FILE_BYTES // 2**20} MB"
+        )
+        return failure(Finding(Fault.LIMIT_EXCEEDED, message, "", "Use the console instead: blendwright ui"))
+
+    parts = -(-len(data) // PART_BYTES)
     if number and number >= parts:
         return failure(Finding(Fault.ARGS_INVALID, f"the file has {parts} parts", "/part", "Count from 0."))
     response = success({**about, "bytes": len(data), "parts": parts, "part": number})
-    piece = data[number * PART : (number + 1) * PART]
-    return ToolResponse(response.outcome, attached=(AttachedFile(piece, GLB, f"{URI}#{number}"),) if piece else ())
+    piece = data[number * PART_BYTES : (number + 1) * PART_BYTES]
+    if not piece:
+        return ToolResponse(response.outcome)
+    return ToolResponse(response.outcome, attached=(AttachedFile(piece, GLB, f"{URI}#{number}"),))
 
 
 APP_TOOLS = (app_scene, app_preview)

@@ -1,4 +1,4 @@
-"""plan_validate, plan_preview, plan_execute, geonodes_execute: checking, trying and running plans."""
+"""The tools plan_validate, plan_preview, plan_execute and geonodes_execute, which check, try and run plans."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from blendwright.plan.repair import refused as refused_report
 from blendwright.plan.validate import ValidPlan
 from blendwright.server.answers.call_help import call_help
 from blendwright.server.answers.plan_report import (
-    NOTHING_TOLD,
-    AlreadyTold,
+    NO_EARLIER_ANSWER,
     Detail,
+    EarlierAnswer,
+    answer_content,
     brief_difference,
     brief_report,
     families,
-    told_of,
 )
 from blendwright.server.answers.response import Picture, ToolResponse, success
 from blendwright.server.answers.skip_unapproved import approval_note, run_the_rest
@@ -57,17 +57,17 @@ from blendwright.workspace.open_scene import OpenScene
 from blendwright.workspace.replace_plan import last_program, plan_of_program, run_instead
 from blendwright.workspace.validate import check, refused_plan
 
-PLAN = "{request_id, operations:[{operation_id, tool_name, args}]}, or a steps plan. What uses what another makes waits for it."
-DETAIL = "operations: each by itself; full: receipts, hashes, trace."
+PLAN = "{request_id, operations:[{operation_id, tool_name, args}]}, or a steps plan. Operations wait for what they use."
+DETAIL = "operations: each separately; full: receipts, hashes, trace."
 PROGRAM = (
-    "Instead of a plan, Starlark that yields one: for i in range(4): leg = mesh.create_primitive(kind='cube', name='L%d' % i). "
-    "leg stands for its name. Has param(name, default), pad(7, 2) for '07', math (also sin_deg, cos_deg), "
+    "Instead of a plan, Starlark that makes one: for i in range(4): leg = mesh.create_primitive(kind='cube', name='L%d' % i). "
+    "leg is its name. Has param(name, default), pad(7, 2) for '07', math (also sin_deg, cos_deg), "
     "vec (add, sub, scale, lerp, rotate, polar …), random(seed) (.uniform, .int, .choice). No %02d, **, import."
 )
 
-PROGRAM_EDIT = "The last program sent, changed: {replace: [{old, new}]}; each old occurs once."
-PARAMS = "For param(). An edit keeps those sent before, {}: the defaults."
-INSTEAD = "Replaces the last plan (params alone: last program's); later ones rerun."
+PROGRAM_EDIT = "Edits the last program sent: {replace: [{old, new}]}; each old occurs once."
+PARAMS = "For param(). An edit keeps the last params; {} resets them."
+INSTEAD = "Replace the last plan (params only: of the last program); rerun later ones."
 
 
 class ValidateArgs(Args):
@@ -90,18 +90,18 @@ class ExecuteArgs(Args):
     params: dict[str, Any] | None = Field(default=None, description=PARAMS)
     instead: bool = Field(default=False, description=INSTEAD)
     boundary: Literal["operation", "plan"] | None = Field(
-        default=None, description="What a failure takes back: its operation (plan), or all (program)."
+        default=None, description="What a failure undoes: its operation (plan) or all (program)."
     )
-    skip_unapproved: bool = Field(default=False, description="Leave out what a person must allow.")
-    background: bool = Field(default=False, description="A job_id at once; longer limits.")
+    skip_unapproved: bool = Field(default=False, description="Skip operations that need approval.")
+    background: bool = Field(default=False, description="Return a job_id; longer limits.")
     timeout_s: float | None = Field(default=None, gt=0, le=86400)
-    determinism: DeterminismClass | None = Field(default=None, description="Weakest class accepted.")
-    verify: bool = Field(default=False, description="Read all results back.")
+    determinism: DeterminismClass | None = Field(default=None, description="Weakest accepted class.")
+    verify: bool = Field(default=False, description="Read back all results.")
     image: RequestedPicture = Field(default=False, description=DESCRIBED)
     detail: Detail = Field(default="summary", description=DETAIL)
 
 
-# Fewer options than plan_execute: the rest is seldom needed here. No docstring: a host would read it.
+# Fewer options than plan_execute, because the others are seldom needed here. A docstring would be sent to hosts, so there is none.
 class GeonodesArgs(Args):
     plan: dict[str, Any]
     boundary: Literal["operation", "plan"] = "operation"
@@ -110,46 +110,56 @@ class GeonodesArgs(Args):
 
 
 def _refuse_plan(*findings: Finding, dialect: str | None = None) -> ToolResponse:
-    """The failure of the plan's own contract also where there is no plan yet."""
+    """Return a failure in the contract of the plan's dialect, also before a plan has been parsed."""
     return plan_response(refused_plan(None, dialect, findings))
 
 
 @server_tool(
-    "Check a plan without running it: every finding at once, with place and cure.",
+    "Check a plan without running it. Returns all findings.",
     read_only=True,
     refuse=_refuse_plan,
 )
 async def plan_validate(context: ServerContext, caller: Caller, args: ValidateArgs) -> ToolResponse:
     plan = (await parse_plan_arguments(context, caller, args)).plan
-    # Not in the queue: a plan can be checked while another one runs. Roots are whatever the server was started with.
+    # Check outside the queue, so that a plan can be checked while another one runs. The roots are the server's own.
     valid = await asyncio.to_thread(
         check, plan, context.workspace, caller.proposal, tools=context.tools, macros=context.macros, roots=False
     )
-    # Beside other findings too: whoever mends those wants to know of all.
+
+    # Report missing names in addition to other findings, so that the caller can fix all of them at once.
     if isinstance(valid, ValidPlan):
         uses = granted_by_valid(valid, context.tools).uses
     else:
         uses = (await asyncio.to_thread(granted_by_refused, plan, context.tools, context.macros)).uses
     if uses and context.queue.idle:
-        # Whoever works in the workspace is not waited for: its scene is about to change.
+        # Do not wait for another client's work: that work is about to change the scene.
         missing = await context.run(caller, lambda opened: opened.missing_uses(uses))
         if missing:
-            owners, others = Owners(plan), () if isinstance(valid, ValidPlan) else valid
-            valid = tuple(sorted((*others, *missing), key=lambda finding: owners.position(finding.pointer)))
+            findings = [*missing]
+            if not isinstance(valid, ValidPlan):
+                findings = [*valid, *missing]
+            owners = Owners(plan)
+            valid = tuple(sorted(findings, key=lambda finding: owners.position(finding.pointer)))
+
     if not isinstance(valid, ValidPlan):
         report = refused_report(plan, valid)
-        return plan_response(report, args.detail, more=_help(context, plan, report))
-    warnings = [finding.to_json() for finding in valid.unrunnable.values()]
-    result = {"dialect": plan.dialect, "ok": True, "request_id": plan.request_id, "operations": len(plan.operations)}
+        return plan_response(report, args.detail, extra=_help(context, plan, report))
+
+    result: dict[str, Any] = {
+        "dialect": plan.dialect,
+        "ok": True,
+        "request_id": plan.request_id,
+        "operations": len(plan.operations),
+    }
     if plan.program is not None and plan.remarks:
-        printed = dict(plan.remarks)
-    else:
-        printed = {}
-    return success({**result, **printed, "implied_by": valid.implied_by, "warnings": warnings})
+        result |= plan.remarks
+    result["implied_by"] = valid.implied_by
+    result["warnings"] = [finding.to_json() for finding in valid.unrunnable.values()]
+    return success(result)
 
 
 @server_tool(
-    "Run a plan on a disposable copy: what would be created, changed, removed.",
+    "Run a plan on a copy: what it would create, change, remove.",
     read_only=True,
     refuse=_refuse_plan,
 )
@@ -163,35 +173,38 @@ async def plan_preview(context: ServerContext, caller: Caller, args: PreviewArgs
             else:
                 picture = None
             preview = opened.preview(plan, context.options(caller), image=picture, instead=instead)
+            images: tuple[Picture, ...] = ()
             if picture is not None and picture.is_file():
                 images = (Picture(picture.read_bytes()),)
-            else:
-                images = ()
+
         report = preview.report
         result = preview.to_json()
         if report.ok and report.scene_hash_after is not None:
-            context.previews.keep(caller.client, (report.scene_hash_after, told_of(report)))
+            context.previews.keep(caller.client, (report.scene_hash_after, answer_content(report)))
         if args.detail != "full":
-            about = {key: result["report"][key] for key in ("totals", "unseen", "asks") if result["report"].get(key)}
+            extra = {key: result["report"][key] for key in ("totals", "unseen", "asks") if result["report"].get(key)}
             if plan.program is not None and plan.program.params and not args.program:
-                # Some of them are those of the program that was sent before.
-                about["params"] = dict(plan.program.params)
-            if all(total == len(result["result"][change]) for change, total in about["totals"].items()):
-                del about["totals"]  # all is listed
-            result["report"] = brief_report(report, args.detail, on_copy=True) | about | _help(context, plan, report)
+                # Some params may come from the program that the client sent before.
+                extra["params"] = dict(plan.program.params)
+            if all(total == len(result["result"][change]) for change, total in extra["totals"].items()):
+                del extra["totals"]  # the result lists every change
+            result["report"] = brief_report(report, args.detail, on_copy=True) | extra | _help(context, plan, report)
         if args.detail == "summary":
             result["result"] = brief_difference(result["result"])
-            result = {key: value for key, value in result.items() if not report.ok or key not in ("dialect", "ok")}
+            if report.ok:
+                result = {key: value for key, value in result.items() if key not in ("dialect", "ok")}
+
         outcome = plan_outcome("", report, result, parse_ms=parse_ms, receipts=preview.receipts)
-        # The scene is as it was, whatever became of the copy.
-        told = outcome.with_(fingerprint_after=report.scene_hash_before, notes=(*outcome.notes, *preview.picture_notes))
-        return ToolResponse(told, images, args.detail)
+        # A preview never changes the scene, so its hash afterwards is the hash before.
+        notes = (*outcome.notes, *preview.picture_notes)
+        outcome = outcome.with_(fingerprint_after=report.scene_hash_before, notes=notes)
+        return ToolResponse(outcome, images, args.detail)
 
     return await context.run(caller, work)
 
 
 @server_tool(
-    "Run a plan. Each operation is verified and committed, or taken back; done before under the same ids is not done again.",
+    "Run a plan. Each operation is verified and committed, or undone. Operations completed under the same ids are skipped.",
     calls=MOST_USED,
     destructive=True,
     refuse=_refuse_plan,
@@ -209,13 +222,13 @@ async def plan_execute(context: ServerContext, caller: Caller, args: ExecuteArgs
     refuse=partial(_refuse_plan, dialect="geonodes"),
 )
 async def geonodes_execute(context: ServerContext, caller: Caller, args: GeonodesArgs) -> ToolResponse:
-    asked = ExecuteArgs(plan=args.plan, image=args.image, detail=args.detail)
-    parsed = await parse_plan_arguments(context, caller, asked, boundary=args.boundary, dialect="geonodes")
-    return await _execute(context, caller, asked, *parsed)
+    execute_args = ExecuteArgs(plan=args.plan, image=args.image, detail=args.detail)
+    parsed = await parse_plan_arguments(context, caller, execute_args, boundary=args.boundary, dialect="geonodes")
+    return await _execute(context, caller, execute_args, *parsed)
 
 
-class Parsed(NamedTuple):
-    """The plan, how many milliseconds reading it took, and what it is to take the place of."""
+class ParsedCall(NamedTuple):
+    """A plan, the milliseconds that parsing it took, and the plan that it replaces."""
 
     plan: Plan
     parse_ms: float
@@ -224,63 +237,73 @@ class Parsed(NamedTuple):
 
 async def parse_plan_arguments(
     context: ServerContext, caller: Caller, args: ValidateArgs | ExecuteArgs, **options: Any
-) -> Parsed:
-    """Return the plan that the arguments mean. Raises Refusal where they mean none.
+) -> ParsedCall:
+    """Return the plan that a call's arguments describe. Raises Refusal when they describe none.
 
-    They may hold a plan, a program, an edit of an earlier program, or nothing but what is to be replaced or run."""
+    The arguments hold a plan, a program or an edit of an earlier program. They may also hold only what to replace or
+    run.
+    `options` are passed to the parser of the dialect.
+    """
     started = perf_counter()
-    asked = await _completed(context, caller, args)
-    if asked.edit is not None:
-        asked = await _edited_program(context, caller, asked, asked.edit)
-    args = asked.args
+    call = await _complete_call(context, caller, args)
+    if call.edit is not None:
+        call = await _edit_program(context, caller, call, call.edit)
+    args = call.args
     if args.program:
-        plan = await _read_sent_program(context, caller, args, asked.instead, options)
+        plan = await _read_sent_program(context, caller, args, call.instead, options)
     else:
         if caller.client in context.sent_programs.sent_last:
             context.sent_programs.forget_last(caller.client)
-        # The arguments were checked when they were read.
+        # ServerTool.parse has already checked that the arguments are valid JSON.
         plan = parse_plan(complete(args.plan, context.tools, context.macros), is_json=True, **options)
-    return Parsed(plan, round((perf_counter() - started) * 1000, 3), asked.instead)
+    return ParsedCall(plan, round((perf_counter() - started) * 1000, 3), call.instead)
 
 
-class _Asked(NamedTuple):
-    """The arguments of a call with what they leave out; `edit` is an edit of a program that was sent before."""
+class _CompletedCall(NamedTuple):
+    """The arguments of a call with its omitted parts filled in. `edit` is an edit of an earlier program."""
 
     args: ValidateArgs | ExecuteArgs
     instead: Instead
     edit: Mapping[str, Any] | None
 
 
-async def _completed(context: ServerContext, caller: Caller, args: ValidateArgs | ExecuteArgs) -> _Asked:
-    """Fill in the program of a call that has none: the one that was previewed, the last one that ran, or the last one sent."""
+async def _complete_call(context: ServerContext, caller: Caller, args: ValidateArgs | ExecuteArgs) -> _CompletedCall:
+    """Fill in the program of a call that names none: the previewed program, the last one that ran, or the last one
+    sent.
+    """
     instead: Instead
     if isinstance(args, PreviewArgs | ExecuteArgs):
         instead = args.instead
     else:
         instead = False
     if args.program or args.plan or args.program_edit is not None:
-        return _Asked(args, instead, args.program_edit)
-    runs, sent = isinstance(args, ExecuteArgs), context.sent_programs
+        return _CompletedCall(args, instead, args.program_edit)
+
+    runs = isinstance(args, ExecuteArgs)
+    sent = context.sent_programs
     if runs and args.params is None and caller.client in sent.previewed:
-        return _Asked(args, instead or sent.previewed[caller.client], {})
+        return _CompletedCall(args, instead or sent.previewed[caller.client], {})
     if instead:
         program, params, instead = await asyncio.to_thread(last_program, context.workspace, args.params)
-        return _Asked(args.model_copy(update={"program": program, "params": params}), instead, None)
+        return _CompletedCall(args.model_copy(update={"program": program, "params": params}), instead, None)
     if runs and caller.client in sent.sent_last:
-        return _Asked(args, instead, {})
-    return _Asked(args, instead, None)
+        return _CompletedCall(args, instead, {})
+    return _CompletedCall(args, instead, None)
 
 
-async def _edited_program(context: ServerContext, caller: Caller, asked: _Asked, changes: Mapping[str, Any]) -> _Asked:
-    """Apply an edit to the program that was sent before. Raises Refusal where a program or plan is given as well."""
-    args, instead = asked.args, asked.instead
+async def _edit_program(
+    context: ServerContext, caller: Caller, call: _CompletedCall, changes: Mapping[str, Any]
+) -> _CompletedCall:
+    """Return the call with an edited earlier program. Raises Refusal when the call also has a program or a plan."""
+    args, instead = call.args, call.instead
     if args.program or args.plan:
-        message, cure = "an edit is of a program that was sent before", "Leave out the other one."
-        raise Refusal([Finding(Fault.ARGS_INVALID, message, "/program_edit", cure)])
+        message = "a call has either program_edit or a plan or program, not both"
+        fix = "Omit program_edit, or omit plan and program."
+        raise Refusal([Finding(Fault.ARGS_INVALID, message, "/program_edit", fix)])
     edit = edited(context.sent_programs, caller.client, changes, args.params)
     if instead is True:
         instead = await asyncio.to_thread(plan_of_program, context.workspace, edit.of) or True
-    return _Asked(args.model_copy(update={"program": edit.text, "params": edit.params}), instead, None)
+    return _CompletedCall(args.model_copy(update={"program": edit.text, "params": edit.params}), instead, None)
 
 
 async def _read_sent_program(
@@ -290,17 +313,16 @@ async def _read_sent_program(
     instead: Instead,
     options: Mapping[str, Any],
 ) -> Plan:
-    """Evaluate the program, and remember it for later edits."""
+    """Evaluate the program, remember it for later edits, and return its plan."""
     params = args.params or {}
+    previewed = None
     if isinstance(args, PreviewArgs):
         previewed = instead
-    else:
-        previewed = None
     context.sent_programs.remember(caller.client, SentProgram(args.program, params), previewed=previewed)
+
+    timeout = None
     if isinstance(args, ExecuteArgs):
         timeout = args.timeout_s
-    else:
-        timeout = None
     seconds = timeout or caller.proposal.host.call_seconds or context.costs.run_seconds
     return await read_program(context, seconds, args.program, params, args.plan, **options)
 
@@ -315,11 +337,11 @@ async def _execute(
     if job is None:
         return await context.run(caller, execution.run)
     job.attach(context.submit(caller, execution.run))
-    return success({**job.to_json(), "next": "Ask job_status with this job_id."}, "nondeterministic")
+    return success({**job.to_json(), "next": "Call job_status with this job_id."}, "nondeterministic")
 
 
 class _PlanExecution:
-    """One run of a plan that a caller asked for, from its options to its answer."""
+    """One run of a caller's plan, from its options to its answer."""
 
     def __init__(
         self,
@@ -331,7 +353,7 @@ class _PlanExecution:
         instead: Instead,
         job: Job | None,
     ) -> None:
-        """`job` is there for a run in the background."""
+        """Prepare a run. `job` is the job of a background run, and None in the foreground."""
         self._context = context
         self._caller = caller
         self._args = args
@@ -340,10 +362,10 @@ class _PlanExecution:
         self._instead: Instead = instead
         self._job = job
         self._ended = 0
-        """The operations of the caller's plan that have ended; a macro counts as one."""
+        """The number of the caller's operations that have ended. A macro counts as one."""
 
     def run(self, opened: OpenScene) -> ToolResponse:
-        """Run the plan, and return the answer."""
+        """Run the plan and return the answer."""
         self._ended = 0
         options = self._options()
         too_long = self._timeout_findings()
@@ -352,21 +374,22 @@ class _PlanExecution:
 
         settings = self._settings(options)
         before = opened.journal.head_number
-        replaced, which = self._to_replace(opened)
-        report, more = self._run_plan(opened, settings)
+        replaced_request_id, replaced_name = self._to_replace(opened)
+        report, extra = self._run_plan(opened, settings)
 
-        more |= self._about_params() | self._about_head(before, opened.journal.head_number)
-        told = NOTHING_TOLD
-        if replaced is not None and report.ok:
-            told = self._context.told_plans.get(replaced, NOTHING_TOLD)
-            more["replaced"] = f"all that {which} made, up to commit {before}"
-            if gone := told.made - told_of(report).made:
-                more["no_longer_made"] = families(sorted(gone))
+        extra |= self._about_params() | self._about_head(before, opened.journal.head_number)
+        earlier = NO_EARLIER_ANSWER
+        if replaced_request_id is not None and report.ok:
+            earlier = self._context.plan_answers.get(replaced_request_id, NO_EARLIER_ANSWER)
+            extra["replaced"] = f"everything that {replaced_name} made, up to commit {before}"
+            missing_names = earlier.made - answer_content(report).made
+            if missing_names:
+                extra["no_longer_made"] = families(sorted(missing_names))
         if report.ok:
-            told = self._remembered(report, told, scene_moved="head_after" in more)
-        more |= _help(self._context, self._plan, report)
+            earlier = self._remember_answer(report, earlier, scene_moved="head_after" in extra)
+        extra |= _help(self._context, self._plan, report)
 
-        response = plan_response(report, self._args.detail, parse_ms=self._parse_ms, more=more, told=told)
+        response = plan_response(report, self._args.detail, parse_ms=self._parse_ms, extra=extra, earlier=earlier)
         if self._args.image and report.ok:
             picture = read_request(self._args.image)
             response = with_picture(response, picture, opened, self._context.look_pace, options, before)
@@ -378,18 +401,18 @@ class _PlanExecution:
         options = self._context.options(self._caller)
         if self._job is None:
             return options
-        # Nobody waits for a run in the background: its approval requests are left for `blendwright approve`.
+        # No client waits for a background run, so its approval requests wait for `blendwright approve`.
         return replace(options, approver=NOBODY, background=True)
 
     @property
     def _host_seconds(self) -> float | None:
-        """How long the host waits for an answer. A host has it before it gives up."""
+        """Return the seconds that the host waits for an answer, or None without a limit or for a background run."""
         if self._job is None:
             return self._caller.proposal.host.call_seconds
         return None
 
     def _timeout_findings(self) -> list[Finding]:
-        """Return a finding where the timeout is longer than the host waits."""
+        """Return a finding if the requested timeout is longer than the host waits."""
         timeout = self._args.timeout_s
         if timeout is None:
             return []
@@ -402,13 +425,18 @@ class _PlanExecution:
         else:
             timeout = self._args.timeout_s
         if timeout is not None and self._plan.program is not None:
-            timeout = max(0.001, timeout - self._parse_ms / 1000)  # the program had its part of it
+            timeout = max(0.001, timeout - self._parse_ms / 1000)  # evaluating the program used a part of the time
+
         determinism = None
         if self._args.determinism not in (None, "nondeterministic"):  # the weakest level accepts everything
             determinism = Determinism(self._args.determinism)
+
+        approver = options.approver
+        if self._args.skip_unapproved:
+            approver = NOBODY
         return replace(
             options,
-            approver=NOBODY if self._args.skip_unapproved else options.approver,
+            approver=approver,
             determinism=determinism,
             verify=self._args.verify,
             timeout=timeout,
@@ -419,15 +447,17 @@ class _PlanExecution:
     # ------------------------------------------------------------------ the run
 
     def _to_replace(self, opened: OpenScene) -> tuple[str | None, str]:
-        """Return the request that the plan runs in place of, None for none, and its name in an answer."""
+        """Return the id of the request that this plan replaces, or None, and the words that name it in an answer."""
         if not self._instead:
             return None, ""
         last = replaced_request(opened.journal, True)
-        replaced = replaced_request(opened.journal, self._instead)
-        return replaced, "the last plan" if replaced == last else f"plan {replaced}"
+        request_id = replaced_request(opened.journal, self._instead)
+        if request_id == last:
+            return request_id, "the last plan"
+        return request_id, f"plan {request_id}"
 
     def _run_plan(self, opened: OpenScene, settings: RunOptions) -> tuple[RunReport, dict[str, Any]]:
-        """Run the plan. Returns the report, and what skipping unapproved operations has to say."""
+        """Run the plan. Return its report and the answer's fields about skipped operations."""
 
         def run(plan: Plan) -> RunReport:
             if self._instead:
@@ -459,7 +489,7 @@ class _PlanExecution:
     # ------------------------------------------------------------------ the answer
 
     def _about_params(self) -> dict[str, Any]:
-        """Show the params of a program that was sent before: some of them may be those of that program."""
+        """Return the params of an earlier program, so that the answer shows which of them were used."""
         program = self._plan.program
         if program is None or not program.params or self._args.program:
             return {}
@@ -471,24 +501,28 @@ class _PlanExecution:
             return {}
         return {"head_before": before, "head_after": after}
 
-    def _remembered(self, report: RunReport, told: AlreadyTold, *, scene_moved: bool) -> AlreadyTold:
-        """Keep what this answer says for later ones. Returns what earlier answers said, a preview's included."""
-        self._context.told_plans.keep(report.request_id, told_of(report))
-        previewed_hash, told_in_preview = self._context.previews.get(self._caller.client, ("", told))
+    def _remember_answer(self, report: RunReport, earlier: EarlierAnswer, *, scene_moved: bool) -> EarlierAnswer:
+        """Store the content of this answer for later answers. Return what earlier answers contained, including a
+        preview of this plan.
+        """
+        self._context.plan_answers.keep(report.request_id, answer_content(report))
+
+        previewed_hash, preview_answer = self._context.previews.get(self._caller.client, ("", earlier))
         if scene_moved and previewed_hash == report.scene_hash_after:
-            return told_in_preview._replace(previewed=True)
-        return told
+            return preview_answer._replace(previewed=True)
+        return earlier
 
 
 def _help(context: ServerContext, plan: Plan, report: RunReport) -> dict[str, Any]:
-    """For who must mend a plan: the name under which a repair finds its program, and how the tools are called that it calls wrongly."""
+    """Return help for fixing a failed plan: the name of its program and the signatures of tools that it calls
+    incorrectly.
+    """
     if report.ok:
         return {}
+    calls = call_help(plan, report, context.tools, context.macros)
     if plan.program is None:
-        named = {}
-    else:
-        named = {"program": program_name(plan.program.text)}
-    return {**named, **call_help(plan, report, context.tools, context.macros)}
+        return calls
+    return {"program": program_name(plan.program.text), **calls}
 
 
 def plan_response(
@@ -496,25 +530,33 @@ def plan_response(
     detail: Detail = "summary",
     *,
     parse_ms: float | None = None,
-    more: Mapping[str, Any] | None = None,
-    told: AlreadyTold = NOTHING_TOLD,
+    extra: Mapping[str, Any] | None = None,
+    earlier: EarlierAnswer = NO_EARLIER_ANSWER,
 ) -> ToolResponse:
-    """The result of the plan's own contract and the report, as far as a model wants to read them, with what else is to be said of it."""
+    """Return the answer to a plan: the result in its dialect's contract and a report of the length that `detail`
+    names.
+
+    `extra` holds further fields of the report. The report omits what `earlier` answers already contained.
+    """
     result: dict[str, Any] = {
         "dialect": report.dialect,
         "ok": report.ok,
         "result": render(report),
-        "report": brief_report(report, detail, told),
+        "report": brief_report(report, detail, earlier),
     }
     if detail == "full":
         counts = dict(Counter(operation.status for operation in report.operations))
         result["report"] = {**report.to_json(), "counts": counts, "scene_hash": report.scene_hash_after}
     elif report.dialect in ("operations", "program") and report.ok:
-        result["result"] = {"status": "succeeded"}  # its id is in the report, its receipts are in the journal
-    result["report"] |= {**({} if report.ok else approval_note(report)), **(more or {})}
+        result["result"] = {"status": "succeeded"}  # the report has the id, the journal has the receipts
+
+    if not report.ok:
+        result["report"] |= approval_note(report)
+    result["report"] |= extra or {}
     if detail == "summary" and (report.dialect == "program" or (report.dialect == "operations" and report.ok)):
-        # What its dialect answers is in the findings and in the report.
+        # The findings and the report contain everything that the contract of the dialect adds.
         result = {"report": result["report"]}
+
     outcome = plan_outcome("", report, result, parse_ms=parse_ms)
     return ToolResponse(outcome.with_(artifacts=pictures_made(report.operations)), detail=detail)
 

@@ -1,4 +1,4 @@
-"""python_run: Python code on the scene, confined, as one transaction."""
+"""The tool python_run, which runs confined Python code on the scene as one transaction."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from blendwright.values.outcome import Outcome
 from blendwright.workspace.open_scene import OpenScene
 
 TOOL = "python.run"
-# Arguments that have another name here.
+# JSON pointers of the catalogue tool's arguments that have another name in python_run.
 POINTERS = {"/timeout_ms": "/timeout_s"}
 
 DESCRIPTION = (
-    "Run Python (bpy) on the scene, confined, as one transaction: on a copy, which becomes the scene when the code ends well. "
-    "Answers what it printed and changed (audit: scene.audit too), or the line that failed. Imports: bpy, bmesh, mathutils, numpy, "
-    "and of the standard library what only computes (math, random, json, re, struct, itertools, collections, time …; io, pathlib "
-    "and open with files). Not there: os, sys, subprocess, network, pip packages, handlers, add-ons, undeclared files, names with "
-    "__: code must not reach beyond the scene. bpy.ops work; importers, exporters and images on declared files."
+    "Run Python (bpy) on a copy of the scene, confined, as one transaction. The copy becomes the scene if the code succeeds. "
+    "Returns what it printed and changed (audit: scene.audit too), or the line that failed. Imports: bpy, bmesh, mathutils, numpy, "
+    "and standard library modules that only compute (math, random, json, re, struct, itertools, collections, time …; io, pathlib "
+    "and open with files). Unavailable: os, sys, subprocess, network, pip packages, handlers, add-ons, undeclared files, names with "
+    "__. bpy.ops work; importers, exporters and images need declared files."
 )
-# In short: the models below say the rest when a call is checked.
+# Short schemas for the list of tools. The argument model checks the rest of a call.
 FILES_SCHEMA = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
 SECONDS_SCHEMA = {"type": "number", "exclusiveMinimum": 0}
 
 
-# true, or the arguments of scene.audit.
+# The value true, or the arguments of scene.audit.
 RequestedAudit = Annotated[bool | dict[str, Any], WithJsonSchema(EITHER)]
 
 
 class PythonArgs(Args):
     code: str = ""
-    code_edit: dict[str, Any] | None = Field(default=None, description="As program_edit.")
+    code_edit: dict[str, Any] | None = Field(default=None, description="Like program_edit.")
     files: Annotated[DeclaredFiles | None, WithJsonSchema(FILES_SCHEMA)] = Field(
         default=None, description='{"in": [paths], "out": [paths]} in the roots; files[path] in the code.'
     )
-    overwrite: bool = Field(default=False, description="Outputs may replace files.")
+    overwrite: bool = Field(default=False, description="Allow outputs to replace files.")
     seed: Seed = 0
     timeout_s: Annotated[float | None, Field(gt=0), WithJsonSchema(SECONDS_SCHEMA)] = None
     image: RequestedPicture = False
@@ -57,9 +57,10 @@ class PythonArgs(Args):
 
 @server_tool(DESCRIPTION, destructive=True, time_limit="code_seconds")
 async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -> ToolResponse:
-    look, audit_args = read_request(args.image), _audit_arguments(context, args.audit)
+    picture_request = read_request(args.image)
+    audit_args = _audit_arguments(context, args.audit)
     sent = args.model_dump(mode="json", exclude_unset=True, exclude={"image", "audit", "timeout_s", "code_edit"})
-    sent["code"] = _whole(context, caller, args)
+    sent["code"] = _complete_code(context, caller, args)
     if args.timeout_s is not None:
         sent["timeout_ms"] = max(1, round(args.timeout_s * 1000))
 
@@ -67,48 +68,54 @@ async def python_run(context: ServerContext, caller: Caller, args: PythonArgs) -
         options = context.options(caller)
         before = opened.journal.head_number
         outcome = opened.outcome(TOOL, sent, options)
-        response = ToolResponse(_short(outcome))
+        response = ToolResponse(_brief_outcome(outcome))
         if outcome.ok and audit_args is not None:
             audit = opened.outcome(AUDIT, audit_args, options)
-            response = replace(response, outcome=_audited(response.outcome, audit))
+            response = replace(response, outcome=_with_audit(response.outcome, audit))
         if outcome.ok:
-            return with_picture(response, look, opened, context.look_pace, options, before)
+            return with_picture(response, picture_request, opened, context.look_pace, options, before)
         return response
 
     return await context.run(caller, work)
 
 
-def _audit_arguments(context: ServerContext, asked: bool | Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What scene.audit is called with, where it is. Raises Refusal for what it would refuse, before anything runs."""
-    if isinstance(asked, bool):
-        if asked:
+def _audit_arguments(context: ServerContext, requested: bool | Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the arguments for scene.audit, or None for no audit. Raises Refusal for wrong arguments before any code
+    runs.
+    """
+    if isinstance(requested, bool):
+        if requested:
             return {}
         return None
-    findings = validate_arguments(context.tools[AUDIT], asked).findings
-    if "require" in asked:
-        cure = "Leave it out; python.run and scene.audit in a plan with boundary plan are taken back together."
-        findings = (*findings, Finding(Fault.ARGS_INVALID, "an audit takes no code back", "/require", cure))
+    findings = validate_arguments(context.tools[AUDIT], requested).findings
+    if "require" in requested:
+        fix = "Omit it, or use python.run and scene.audit in a plan with boundary plan, which undoes both together."
+        findings = (
+            *findings,
+            Finding(Fault.ARGS_INVALID, "an audit in python_run cannot undo the code", "/require", fix),
+        )
     if findings:
         raise Refusal([finding.under("/audit") for finding in findings])
-    return asked
+    return requested
 
 
-def _audited(outcome: Outcome, audit: Outcome) -> Outcome:
-    """The outcome of code that stands, with what an audit says of the scene then."""
+def _with_audit(outcome: Outcome, audit: Outcome) -> Outcome:
+    """Return the outcome of successful code together with the result of the audit after it."""
     if not audit.ok or audit.result is None:
         return outcome.with_(notes=(*outcome.notes, f"no audit: {audit.message}"))
     return outcome.with_(result={**(outcome.result or {}), "audit": brief_result(AUDIT, audit.result)})
 
 
-def _whole(context: ServerContext, caller: Caller, args: PythonArgs) -> str:
-    """The code: as it was sent, or what was sent before with its changes. Raises Refusal where there is neither."""
+def _complete_code(context: ServerContext, caller: Caller, args: PythonArgs) -> str:
+    """Return the code that was sent, or the earlier code with the edit applied. Raises Refusal unless exactly one is
+    given.
+    """
     if bool(args.code) == (args.code_edit is not None):
         if args.code:
-            message = "an edit is of code that was sent before"
-        else:
-            message = "there is no code"
-        at, cure = ("/code_edit", "Leave out the other one.") if args.code else ("/code", "Give code, or a code_edit.")
-        raise Refusal([Finding(Fault.ARGS_INVALID, message, at, cure)])
+            message = "a call has either code or code_edit, not both"
+            raise Refusal([Finding(Fault.ARGS_INVALID, message, "/code_edit", "Omit code or code_edit.")])
+        raise Refusal([Finding(Fault.ARGS_INVALID, "there is no code", "/code", "Pass code, or a code_edit.")])
+
     code = args.code
     if args.code_edit is not None:
         code = edited(context.sent_code, caller.client, args.code_edit, {}, "/code_edit").text
@@ -116,11 +123,14 @@ def _whole(context: ServerContext, caller: Caller, args: PythonArgs) -> str:
     return code
 
 
-def _short(outcome: Outcome) -> Outcome:
-    """What it printed, what it changed and the files that it wrote; the receipt has the rest."""
+def _brief_outcome(outcome: Outcome) -> Outcome:
+    """Return the outcome with what the code printed, changed and wrote. The receipt has the complete result."""
     if not outcome.ok or outcome.result is None:
-        findings = [replace(each, pointer=POINTERS.get(each.pointer, each.pointer)) for each in outcome.findings]
+        findings: list[Finding] = []
+        for finding in outcome.findings:
+            findings.append(replace(finding, pointer=POINTERS.get(finding.pointer, finding.pointer)))
         return outcome.with_(findings=tuple(findings))
+
     result: dict[str, Any] = {"printed": outcome.result["output"], "changed": summary_of(outcome.changes)}
     if outcome.result["truncated"]:
         result["truncated"] = True
@@ -130,19 +140,27 @@ def _short(outcome: Outcome) -> Outcome:
 
 
 def summary_of(changes: Sequence[Mapping[str, str]]) -> dict[str, dict[str, str]]:
-    """Names by what became of them and by kind, numbered ones that follow each other as one. What belongs to an object of the same
-    name goes without saying, and so does that whatever holds something new has changed."""
-    objects = {(one["change"], one["name"]) for one in changes if one["kind"] == "objects"}
-    holds_new = any(one["change"] != "changed" for one in changes)
-    found: dict[str, dict[str, list[str]]] = {}
-    for one in changes:
-        change, kind, name = one["change"], one["kind"], one["name"]
-        goes_along = kind not in ("objects", "materials") and (change, name) in objects
-        if kind == "scenes" and change == "changed" and holds_new:
+    """Return the changed names by change and kind, with consecutively numbered names as one.
+
+    Omits data that belongs to an object of the same name, and scenes that changed only because they hold something
+    new.
+    """
+    objects = {(entry["change"], entry["name"]) for entry in changes if entry["kind"] == "objects"}
+    creates_or_removes = any(entry["change"] != "changed" for entry in changes)
+
+    names: dict[tuple[str, str], list[str]] = {}
+    for entry in changes:
+        change, kind, name = entry["change"], entry["kind"], entry["name"]
+        belongs_to_object = kind not in ("objects", "materials") and (change, name) in objects
+        if kind == "scenes" and change == "changed" and creates_or_removes:
             continue
-        if kind != "member" and not goes_along:
-            found.setdefault(change, {}).setdefault(kind, []).append(name)
-    return {change: {kind: families(names) for kind, names in kinds.items()} for change, kinds in found.items()}
+        if kind != "member" and not belongs_to_object:
+            names.setdefault((change, kind), []).append(name)
+
+    summary: dict[str, dict[str, str]] = {}
+    for (change, kind), kind_names in names.items():
+        summary.setdefault(change, {})[kind] = families(kind_names)
+    return summary
 
 
 TOOLS = (python_run,)

@@ -1,4 +1,4 @@
-"""scene_snapshot, scene_find: reading the scene as data, with a picture of it where one is asked for."""
+"""The tools scene_snapshot and scene_find, which return the scene as data and optionally as a picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 import orjson
 from pydantic import Field
 
-from blendwright.server.answers.plan_report import LARGEST_ANSWER, rounded
+from blendwright.server.answers.plan_report import MAX_ANSWER_BYTES, rounded
 from blendwright.server.answers.response import ToolResponse
 from blendwright.server.answers.scene_text import SECTIONS, compact_objects, object_lines, scene_lines
 from blendwright.server.context import Caller, ServerContext
@@ -16,14 +16,14 @@ from blendwright.server.pictures.requests import RequestedPicture, read_request,
 from blendwright.server.tools.server_tool import server_tool
 from blendwright.tool_api.arguments import Args, Name
 
-# What a page may take of an answer.
-ROOM = LARGEST_ANSWER - 500
+# The bytes of an answer that a page may take.
+PAGE_BYTES = MAX_ANSWER_BYTES - 500
 SHORTENED = (
-    "objects only, without what is as usual, to be read cheaply; an explicit limit gives everything of as many as it says, "
-    'tool_call scene.snapshot {"include": ["materials"]} a section'
+    "objects only, without usual values, to save space. An explicit limit returns complete objects, "
+    'and tool_call scene.snapshot {"include": ["materials"]} returns a section'
 )
-# And what one takes whose length was asked for.
-LARGEST_REQUESTED = 1_000_000
+# The bytes of a page with an explicit limit.
+MAX_REQUESTED_BYTES = 1_000_000
 
 
 class SnapshotArgs(Args):
@@ -37,75 +37,86 @@ class SnapshotArgs(Args):
 class FindArgs(Args):
     name: str | None = None
     type: str | None = Field(default=None, description="MESH, LIGHT, EMPTY …")
-    collection: Name | None = Field(default=None, description="Or below it.")
+    collection: Name | None = Field(default=None, description="Includes its children.")
     material: Name | None = None
     offset: int = Field(default=0, ge=0)
     limit: int = Field(default=100, ge=1, le=1000)
 
 
 @server_tool(
-    "The scene: a line for each object, page by page; collections, materials, lights, cameras. With a name only objects.",
+    "Return the scene in pages: objects, collections, materials, lights, cameras. With a name, only objects.",
     read_only=True,
 )
 async def scene_snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) -> ToolResponse:
-    look = read_request(args.image)
+    picture_request = read_request(args.image)
     response = await _snapshot(context, caller, args)
     if not response.outcome.ok:
         return response
     options = context.options(caller)
     return await context.run(
-        caller, lambda opened: with_picture(response, look, opened, context.look_pace, options, None)
+        caller, lambda opened: with_picture(response, picture_request, opened, context.look_pace, options, None)
     )
 
 
 async def _snapshot(context: ServerContext, caller: Caller, args: SnapshotArgs) -> ToolResponse:
-    asked = args.model_dump(exclude_none=True, exclude={"detail", "image"})
+    tool_args = args.model_dump(exclude_none=True, exclude={"detail", "image"})
     if args.detail == "full":
-        return await _exact(context, caller, asked, whole="limit" in args.model_fields_set)
-    # Whoever asks for some objects by name has no use for the rest.
-    sections, lines_of = (SECTIONS, scene_lines) if args.name is None else (("objects",), object_lines)
-    outcome = await context.call_tool(caller, "scene.snapshot", {**asked, "include": list(sections)})
+        return await _exact_page(context, caller, tool_args, whole="limit" in args.model_fields_set)
+    # A caller that names objects does not need the other sections.
+    sections, lines_of = ("objects",), object_lines
+    if args.name is None:
+        sections, lines_of = SECTIONS, scene_lines
+    outcome = await context.call_tool(caller, "scene.snapshot", {**tool_args, "include": list(sections)})
     if outcome.result is None:
         return ToolResponse(outcome)
-    whole = "limit" in args.model_fields_set
-    lines = lines_of(outcome.result, LARGEST_REQUESTED if whole else ROOM)
-    return ToolResponse(outcome.with_(result=lines), whole=whole)
+    has_limit = "limit" in args.model_fields_set
+    room = PAGE_BYTES
+    if has_limit:
+        room = MAX_REQUESTED_BYTES
+    lines = lines_of(outcome.result, room)
+    return ToolResponse(outcome.with_(result=lines), whole=has_limit)
 
 
 @server_tool("Find objects by name, type, collection or material.", read_only=True)
 async def scene_find(context: ServerContext, caller: Caller, args: FindArgs) -> ToolResponse:
-    asked = args.model_dump(exclude_none=True)
-    return await _page(context, caller, "scene.find", asked, whole="limit" in args.model_fields_set)
+    tool_args = args.model_dump(exclude_none=True)
+    return await _page(context, caller, "scene.find", tool_args, whole="limit" in args.model_fields_set)
 
 
 async def _page(
-    context: ServerContext, caller: Caller, tool: str, asked: dict[str, Any], *, whole: bool
+    context: ServerContext, caller: Caller, tool: str, tool_args: dict[str, Any], *, whole: bool
 ) -> ToolResponse:
-    """A page; of a length that nobody asked for, one that a model can afford to read."""
-    outcome = await context.call_tool(caller, tool, asked)
+    """Return a page of the tool's result. Unless the caller chose its length (`whole`), cut it to a length that a
+    model can afford.
+    """
+    outcome = await context.call_tool(caller, tool, tool_args)
     if outcome.result is not None:
         outcome = outcome.with_(result=rounded(dict(outcome.result)))
     size = len(orjson.dumps(outcome.result))
-    if whole or outcome.result is None or size <= ROOM:
+    if whole or outcome.result is None or size <= PAGE_BYTES:
         return ToolResponse(outcome, whole=whole)
-    listed: Any = outcome.result["objects"]
-    taken = len(orjson.dumps(listed))
-    fewer = max(1, (ROOM - size + taken) * len(listed) // max(1, taken))
-    page = await _page(context, caller, tool, {**asked, "limit": fewer}, whole=True)
+    objects: Any = outcome.result["objects"]
+    size_of_objects = len(orjson.dumps(objects))
+    limit = max(1, (PAGE_BYTES - size + size_of_objects) * len(objects) // max(1, size_of_objects))
+    page = await _page(context, caller, tool, {**tool_args, "limit": limit}, whole=True)
     result = {
         **(page.outcome.result or {}),
-        "shortened": "to be read cheaply; an explicit limit gives as many as it says",
+        "shortened": "to save space. An explicit limit returns that many",
     }
     return replace(page, outcome=page.outcome.with_(result=result))
 
 
-async def _exact(context: ServerContext, caller: Caller, asked: dict[str, Any], *, whole: bool) -> ToolResponse:
-    """Everything as it is; where that is long and nobody said how much, the objects without what is as usual."""
-    outcome = await context.call_tool(caller, "scene.snapshot", asked)
-    if whole or outcome.result is None or len(orjson.dumps(outcome.result)) <= ROOM:
+async def _exact_page(
+    context: ServerContext, caller: Caller, tool_args: dict[str, Any], *, whole: bool
+) -> ToolResponse:
+    """Return the exact snapshot. Unless the caller chose its length (`whole`), a long one has only objects without
+    usual values.
+    """
+    outcome = await context.call_tool(caller, "scene.snapshot", tool_args)
+    if whole or outcome.result is None or len(orjson.dumps(outcome.result)) <= PAGE_BYTES:
         return ToolResponse(outcome, whole=whole)
-    told = compact_objects(outcome.result, ROOM - len(SHORTENED) - 300)
-    return ToolResponse(outcome.with_(result={**told, "shortened": SHORTENED}), whole=True)
+    compact = compact_objects(outcome.result, PAGE_BYTES - len(SHORTENED) - 300)
+    return ToolResponse(outcome.with_(result={**compact, "shortened": SHORTENED}), whole=True)
 
 
 TOOLS = (scene_snapshot, scene_find)

@@ -1,7 +1,8 @@
-"""A tool of the server: its name, its arguments, its promises, and the function that handles a call.
+"""A declaration of a server tool: its name, arguments, promises and handler.
 
-The host reads these declarations; nothing about a tool is written twice. Arguments are checked against the schema here, since the SDK
-leaves that to servers. For hosts that prefer single calls to plans, every tool of the catalogue can be a tool of the server.
+All information that a host receives about a tool is derived from its declaration. The SDK does not check arguments,
+so this module checks them against the schema. For hosts that prefer single calls to plans, `direct_tools` declares
+every tool of the catalogue as a server tool.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from blendwright.tool_api.tool import AnyTool, Tool
 from blendwright.tool_api.tool_names import mcp_name
 from blendwright.values.findings import Finding, pointer_of
 
-# gemini-cli adds this to every call, whatever the schema says.
+# An argument that gemini-cli adds to every call, even when the schema does not have it.
 ADDED_BY_HOSTS = "wait_for_previous"
 
 
@@ -33,7 +34,7 @@ Handler = Callable[[ServerContext, Caller, Any], Awaitable[ToolResponse]]
 
 @dataclass(frozen=True)
 class ServerTool:
-    """One tool of the server. `open_world` is for what reaches beyond the workspace."""
+    """One tool of the server. `open_world` marks a tool that reaches beyond the workspace."""
 
     name: str
     description: str
@@ -44,23 +45,27 @@ class ServerTool:
     idempotent: bool = True
     open_world: bool = False
     refuse: Callable[..., ToolResponse] = failure
-    """What it answers with where findings speak against the call before it runs."""
+    """Makes the response when findings refuse the call before it runs."""
     described_as: AnyTool | None = None
-    """The tool of the catalogue that it is, whose page describes what the list leaves out."""
+    """The catalogue tool that this tool calls. Its page describes what the list of tools omits."""
     time_limit: str | None = None
-    """The constraint that says how long a call may take, where that is not the usual one."""
-
+    """The name of the constraint that limits the seconds of a call, or None for the usual constraint."""
     calls: str = ""
-    """How the tools that it runs are called, for its description; where they are listed themselves, the list has that."""
+    """Signatures of catalogue tools, appended to the description unless the server lists these tools themselves."""
 
     def described(self, costs: Costs, *, direct: bool = False) -> str:
-        """Its description, with the time limit that holds here; that of a tool of the catalogue is short where it is one of many."""
+        """Return the description with the time limit from `costs`. With `direct`, shorten the description of a
+        catalogue tool.
+        """
         if direct and self.described_as is not None:
             text = short_description(self.description)
         else:
             text = self.description
         if self.time_limit is None:
-            return f"{text} {'' if direct else self.calls}".strip()
+            if direct:
+                return text.strip()
+            return f"{text} {self.calls}".strip()
+
         seconds = f"{getattr(costs, self.time_limit):g} s"
         if direct:
             where = ""
@@ -70,11 +75,12 @@ class ServerTool:
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
+        """Return the complete JSON Schema of the arguments, without titles."""
         return without_titles(self.args.model_json_schema())
 
     @cached_property
     def listed_schema(self) -> dict[str, Any]:
-        """The schema that hosts are told: of a tool of the catalogue only what is used most, since there are many."""
+        """Return the schema for the list of tools. For a catalogue tool it describes only the most used arguments."""
         tool = self.described_as
         if tool is None:
             return short_schema(self.input_schema)
@@ -87,39 +93,42 @@ class ServerTool:
 
     @cached_property
     def _nested(self) -> frozenset[str]:
-        """The arguments that are objects, and never text."""
-        kinds = {
-            name: _kinds(part, self.input_schema) for name, part in self.input_schema.get("properties", {}).items()
-        }
-        return frozenset(name for name, found in kinds.items() if "object" in found and "string" not in found)
+        """Return the names of arguments that take objects and never strings."""
+        nested: set[str] = set()
+        for name, part in self.input_schema.get("properties", {}).items():
+            kinds = _kinds(part, self.input_schema)
+            if "object" in kinds and "string" not in kinds:
+                nested.add(name)
+        return frozenset(nested)
 
     def parse(self, raw: Mapping[str, Any]) -> Args | tuple[Finding, ...]:
-        """The arguments, or everything that is wrong with them."""
+        """Return the checked arguments, or a finding for everything that is wrong with them."""
         arguments: dict[str, Any] = {}
         findings: list[Finding] = []
         for key, value in raw.items():
             if key == ADDED_BY_HOSTS:
                 continue
             if isinstance(value, str) and key in self._nested:
-                # Some hosts, and some models, send nested objects as text.
+                # Some hosts and models send nested objects as JSON text.
                 arguments[key], problems = read_json(value)
             else:
                 arguments[key], problems = value, non_interoperable_values(value)
             findings += (finding.under(pointer_of([key])) for finding in problems)
         if findings:
             return tuple(findings)
-        own, _ = in_own_terms(self.args, arguments)
-        model, problems = self._checker.validate(own)
+
+        current_arguments, _ = in_own_terms(self.args, arguments)
+        model, problems = self._checker.validate(current_arguments)
         return problems or model
 
     def notes(self, raw: Mapping[str, Any]) -> tuple[str, ...]:
-        """What is to be said of arguments that have another name by now."""
+        """Return a note for each argument that the call named by a former name."""
         _, former = in_own_terms(self.args, dict(raw))
         if self.described_as is None:
             tool = self.name
         else:
             tool = self.described_as.name
-        return tuple(former_name_note(tool, word, name) for name, word in former.items())
+        return tuple(former_name_note(tool, former_name, name) for name, former_name in former.items())
 
 
 def server_tool(
@@ -131,7 +140,10 @@ def server_tool(
     time_limit: str | None = None,
     calls: str = "",
 ) -> Callable[[Handler], ServerTool]:
-    """Declare a function as a tool: the tool has its name, and takes what the function's `args` are annotated with."""
+    """Return a decorator that turns a handler into a ServerTool.
+
+    The tool has the handler's name and the argument model that annotates the handler's `args`.
+    """
 
     def declare(handler: Handler) -> ServerTool:
         args = get_type_hints(handler)["args"]
@@ -151,47 +163,55 @@ def server_tool(
 
 
 def _kinds(part: Mapping[str, Any], whole: Any) -> set[str]:
-    """The types of JSON that a part of a schema takes."""
+    """Return the JSON types that a part of a schema accepts. `whole` is the schema that contains the definitions."""
     if "$ref" in part:
         part = resolved(whole, part["$ref"])
     kinds: Any = part.get("type", [])
     if isinstance(kinds, str):
-        found = {kinds}
+        types = {kinds}
     else:
-        found = set[str](kinds)
-    for one in part.get("anyOf", ()):
-        found |= _kinds(one, whole)
-    return found
+        types = set[str](kinds)
+    for form in part.get("anyOf", ()):
+        types |= _kinds(form, whole)
+    return types
 
 
 def without_titles(schema: Any) -> Any:
-    """A schema without the titles that only repeat the names, and without what is so anyway; in a host's context every byte counts."""
+    """Return the schema without generated titles and without `additionalProperties: true`, because every byte counts
+    in a host's context.
+    """
     if isinstance(schema, dict):
         fields = cast("dict[str, Any]", schema)
-        return {key: without_titles(value) for key, value in fields.items() if not _is_empty_word(key, value)}
+        return {key: without_titles(value) for key, value in fields.items() if not _is_superfluous(key, value)}
     if isinstance(schema, list):
         return [without_titles(part) for part in cast("list[Any]", schema)]
     return schema
 
 
-def _is_empty_word(key: str, value: Any) -> bool:
+def _is_superfluous(key: str, value: Any) -> bool:
     return (key == "title" and isinstance(value, str)) or (key == "additionalProperties" and value is True)
 
 
-LONGEST_SUMMARY = 100
-PARTS = re.compile("[:;] ")
+MAX_SUMMARY_CHARACTERS = 100
+CLAUSE_ENDS = re.compile("[:;] ")
 
 
 def direct_tools(tools: Mapping[str, AnyTool]) -> tuple[ServerTool, ...]:
-    """Names have an underscore for the dot, which some hosts refuse."""
+    """Return a server tool for each catalogue tool. Names have an underscore instead of the dot, which some hosts
+    refuse.
+    """
     return tuple(_direct_tool(tool) for tool in tools.values())
 
 
 def _direct_tool(tool: AnyTool) -> ServerTool:
     async def call(context: ServerContext, caller: Caller, args: Args) -> ToolResponse:
-        # Only what the host sent: the engine fills in defaults itself, as it does for everybody.
+        # Pass only the arguments that the host sent, because the engine fills in defaults.
         sent = args.model_dump(mode="json", exclude_unset=True)
         return ToolResponse(await context.call_tool(caller, tool.name, sent), detail="full")
+
+    time_limit = None
+    if tool.time_limit != Tool.time_limit:
+        time_limit = tool.time_limit
 
     return ServerTool(
         mcp_name(tool.name),
@@ -202,17 +222,20 @@ def _direct_tool(tool: AnyTool) -> ServerTool:
         destructive=tool.safety_level is SafetyLevel.DESTRUCTIVE or bool(tool.destructive_with),
         idempotent=tool.idempotence is Idempotence.IDEMPOTENT,
         open_world=tool.name.startswith(("asset.", "file.")),
-        time_limit=None if tool.time_limit == Tool.time_limit else tool.time_limit,
+        time_limit=time_limit,
         described_as=tool,
     )
 
 
 def _listed_summary(tool: AnyTool) -> str:
-    """The first sentence; of a long one what comes before the list of its parts, or before its last comma, which the page of the tool
-    has."""
+    """Return the first sentence of a tool's summary, at most about 100 characters long.
+
+    A longer sentence ends before its first colon or semicolon, or before its last comma. The page of the tool has the
+    complete text.
+    """
     sentence = tool.summary().partition(". ")[0].removesuffix(".")
-    if len(sentence) > LONGEST_SUMMARY:
-        sentence = PARTS.split(sentence, maxsplit=1)[0]
-    if len(sentence) > LONGEST_SUMMARY:
-        sentence = sentence[:LONGEST_SUMMARY].rpartition(", ")[0] or sentence
+    if len(sentence) > MAX_SUMMARY_CHARACTERS:
+        sentence = CLAUSE_ENDS.split(sentence, maxsplit=1)[0]
+    if len(sentence) > MAX_SUMMARY_CHARACTERS:
+        sentence = sentence[:MAX_SUMMARY_CHARACTERS].rpartition(", ")[0] or sentence
     return sentence + "."

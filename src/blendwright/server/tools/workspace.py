@@ -1,4 +1,4 @@
-"""history_*, contract_get, job_*: what was done in the workspace, under which contract, and what still runs in the background."""
+"""The tools history_*, contract_get and job_*: the history of the workspace, its contract and background runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from blendwright.workspace.open_scene import OpenScene
 from blendwright.workspace.policy_files import load_policy
 
 COMMIT = "Number of a commit, or HEAD."
-LONGEST_WAIT = 60.0
+MAX_WAIT_SECONDS = 60.0
 SUMMARY_FIELDS = ("number", "parent", "kind", "request_id", "operation_id", "tool", "timestamp", "hash_after")
 
 
@@ -35,14 +35,14 @@ def _as_text(value: Any) -> Any:
     return value
 
 
-# Answers give numbers, so calls bring them back as numbers. Any type in the schema: the list of tools is as short as can be.
+# Answers contain commit numbers, so callers may pass numbers. The schema allows any type, to keep the list of tools short.
 CommitName = Annotated[str, BeforeValidator(_as_text), WithJsonSchema({})]
 
 
 class LogArgs(Args):
     limit: int = Field(default=20, ge=1, le=500)
-    before: CommitName | None = Field(default=None, description="next_before: the next page.")
-    operations: bool = Field(default=False, description="Each commit.")
+    before: CommitName | None = Field(default=None, description="next_before of the last page.")
+    operations: bool = Field(default=False, description="List each commit.")
 
 
 class DiffArgs(Args):
@@ -54,7 +54,7 @@ class CheckoutArgs(Args):
     commit: CommitName = Field(description=COMMIT)
 
 
-@server_tool("The plans so far, newest first.", read_only=True)
+@server_tool("List the plans, newest first.", read_only=True)
 async def history_log(context: ServerContext, caller: Caller, args: LogArgs) -> ToolResponse:
     if args.operations:
         read = commit_log
@@ -62,35 +62,34 @@ async def history_log(context: ServerContext, caller: Caller, args: LogArgs) -> 
         read = plan_log
     page = await asyncio.to_thread(read, context.workspace, limit=args.limit, before=args.before)
     if isinstance(page, PlanPage):
-        listed: dict[str, Any] = {"plans": [*map(_plan_line, page.plans)]}
+        entries: dict[str, Any] = {"plans": [_plan_line(plan) for plan in page.plans]}
     else:
         commits = [{name: getattr(commit, name) for name in SUMMARY_FIELDS} for commit in page.commits]
-        listed = {"redo": page.redo, "commits": commits}
-    return success(
-        {"head": page.head, **listed, "next_before": None if page.next_before is None else str(page.next_before)}
-    )
+        entries = {"redo": page.redo, "commits": commits}
+
+    next_before = None
+    if page.next_before is not None:
+        next_before = str(page.next_before)
+    return success({"head": page.head, **entries, "next_before": next_before})
 
 
 def _plan_line(entry: PlanEntry) -> str:
-    """The commit that has its scene, what it was, and the commit that undoes it."""
+    """Return a line about a plan: its commit, what it did, its size and author, and the commit before it."""
     number, span = entry.commit.number, entry.span
-    count = f"{span.operations} operation{'s' * (span.operations != 1)}"
-    if entry.who.by == "model":
-        who = ""
-    else:
-        who = f", by {entry.who.by}"
+    count = f"{span.operations} operations"
+    if span.operations == 1:
+        count = "1 operation"
+    author = names = before = ""
+    if entry.who.by != "model":
+        author = f", by {entry.who.by}"
     if entry.names:
         names = f" ({', '.join(entry.names)})"
-    else:
-        names = ""
-    if entry.before is None:
-        before = ""
-    else:
+    if entry.before is not None:
         before = f"; before it {entry.before}"
-    return f"{number}{names}: {entry.what}; {count}{who}, {entry.commit.timestamp[:16]}{before}"
+    return f"{number}{names}: {entry.what}; {count}{author}, {entry.commit.timestamp[:16]}{before}"
 
 
-@server_tool("What differs between two commits' scenes, by property.", read_only=True)
+@server_tool("Compare two commits' scenes by property.", read_only=True)
 async def history_diff(context: ServerContext, caller: Caller, args: DiffArgs) -> ToolResponse:
     def work() -> dict[str, Any]:
         compared = compare_commits(context.workspace, args.a, args.b, blender=context.blender, cancel=caller.cancel)
@@ -100,7 +99,7 @@ async def history_diff(context: ServerContext, caller: Caller, args: DiffArgs) -
     return success(await context.run_aside(caller, work))
 
 
-@server_tool("Go to the scene of any commit; all commits stay.")
+@server_tool("Go to any commit's scene; keeps all commits.")
 async def history_checkout(context: ServerContext, caller: Caller, args: CheckoutArgs) -> ToolResponse:
     def work(opened: OpenScene) -> dict[str, Any]:
         moved = opened.checkout(args.commit, context.options(caller))
@@ -110,20 +109,23 @@ async def history_checkout(context: ServerContext, caller: Caller, args: Checkou
 
 
 class ContractArgs(Args):
-    registries: bool = Field(default=False, description="Also hashes of tools.")
+    registries: bool = Field(default=False, description="Add hashes of tools.")
     determinism: Annotated[DeterminismClass | None, WithJsonSchema({"type": "string"})] = None
     verify: bool = False
 
 
 @server_tool(
-    "What is allowed, asked or denied in this session, and by whom.",
+    "Show what this session allows, asks about or denies, and why.",
     read_only=True,
 )
 async def contract_get(context: ServerContext, caller: Caller, args: ContractArgs) -> ToolResponse:
     def work(opened: OpenScene) -> dict[str, Any]:
         contract = opened.contract
         demanded = Determinism(args.determinism or "nondeterministic")
-        limits = HostLimits(determinism=demanded, verification="all" if args.verify else None)
+        verification = None
+        if args.verify:
+            verification = "all"
+        limits = HostLimits(determinism=demanded, verification=verification)
         statements = (*caller.statements, HostStatement("call", limits))
         document = contract.demanding(demanded).model_dump(mode="json")
         if args.verify:
@@ -134,42 +136,41 @@ async def contract_get(context: ServerContext, caller: Caller, args: ContractArg
             for name in ("tool_registry", "macro_registry"):
                 document[name]["entries"] = len(document[name]["entries"])
         origins = load_policy(context.workspace).origins
-        named = sources_of(document, statements, origins, own_roots=context.roots is not None)
-        return {"fingerprint": contract.fingerprint, "contract": document, "sources": named}
+        sources = sources_of(document, statements, origins, own_roots=context.roots is not None)
+        return {"fingerprint": contract.fingerprint, "contract": document, "sources": sources}
 
     return replace(success(await context.run(caller, work)), whole=args.registries)
 
 
 class StatusArgs(Args):
-    job_id: str | None = Field(default=None, description="Left out: all, or with wait_s the newest.")
-    wait_s: float = Field(default=0.0, ge=0, le=86400, description="Wait, up to 60.")
+    job_id: str | None = Field(default=None, description="Default: all, or with wait_s the newest.")
+    wait_s: float = Field(default=0.0, ge=0, le=86400, description="At most 60.")
 
 
 class CancelArgs(Args):
     job_id: str
 
 
-@server_tool("How far a background run is, and its result.", read_only=True)
+@server_tool("Return a background run's progress and result.", read_only=True)
 async def job_status(context: ServerContext, caller: Caller, args: StatusArgs) -> ToolResponse:
-    if args.wait_s:
-        newest = context.jobs.newest(caller.client)
-    else:
-        newest = None
-    if args.job_id is None and newest is None:
-        return success({"jobs": [job.to_json() for job in context.jobs.all()]}, "nondeterministic")
-    if args.job_id is None:
-        job = newest
-    else:
+    if args.job_id is not None:
         job = context.jobs.find(args.job_id)
-    if job is None:
-        return _unknown(args.job_id or "")
+        if job is None:
+            return _unknown(args.job_id)
+    else:
+        job = None
+        if args.wait_s:
+            job = context.jobs.newest(caller.client)
+        if job is None:
+            return success({"jobs": [job.to_json() for job in context.jobs.all()]}, "nondeterministic")
+
     if args.wait_s:
-        # A host gives up a call that is silent for long; who asked for more asks again.
-        await _wait(job, min(args.wait_s, LONGEST_WAIT))
+        # Hosts give up calls that are silent for long, so a caller waits again after MAX_WAIT_SECONDS.
+        await _wait(job, min(args.wait_s, MAX_WAIT_SECONDS))
     return _status(job)
 
 
-@server_tool("Stop such a run.")
+@server_tool("Stop a background run.")
 async def job_cancel(context: ServerContext, caller: Caller, args: CancelArgs) -> ToolResponse:
     job = context.jobs.find(args.job_id)
     if job is None:
@@ -181,10 +182,12 @@ async def job_cancel(context: ServerContext, caller: Caller, args: CancelArgs) -
 
 
 def _status(job: Job) -> ToolResponse:
-    """How far the job is. Once it has ended, the envelope is that of its plan, as if whoever asks had waited for it."""
+    """Return the progress of a job, or after its end the envelope of its plan, as a foreground run would have
+    returned it.
+    """
     outcome, status = job.outcome, job.to_json()
     if outcome is None:
-        return success(status, "nondeterministic")  # it depends on when one asks
+        return success(status, "nondeterministic")  # the answer depends on the time of the call
     status |= {"ok": outcome.ok, "outcome": outcome.result}
     return ToolResponse(outcome.with_(result=status), detail=job.detail)
 
@@ -194,14 +197,14 @@ async def _wait(job: Job, seconds: float) -> None:
     if response is None:
         return
     ended = asyncio.wrap_future(response)
-    # The exception is read also when nobody waits any more, or the loop complains that nobody read it.
+    # Read the exception even after the timeout, because asyncio logs exceptions that were never read.
     ended.add_done_callback(lambda done: done.cancelled() or done.exception())
     await asyncio.wait([ended], timeout=seconds)
 
 
 def _unknown(job_id: str) -> ToolResponse:
-    cure = "Jobs are remembered while the server runs; what was committed is in history_log."
-    return failure(Finding(Fault.TARGET_NOT_FOUND, f"there is no job '{job_id}'", "/job_id", cure))
+    fix = "The server forgets jobs when it ends. Use history_log to see what was committed."
+    return failure(Finding(Fault.TARGET_NOT_FOUND, f"there is no job '{job_id}'", "/job_id", fix))
 
 
 TOOLS = (history_log, history_diff, history_checkout, contract_get, job_status, job_cancel)

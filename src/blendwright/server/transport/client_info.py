@@ -25,13 +25,13 @@ from blendwright.values.findings import Finding, pointer_of
 from blendwright.web import CONNECTION_ID
 
 RequestContext = ServerRequestContext[Any, Any]
-LONGEST_NAME = 200
+MAX_NAME_CHARACTERS = 200
 # Where a host may say what it can take, among the capabilities that it declares: in either place the fields of HostLimits.
 NOTHING_SAID = HostLimits()
 EXPERIMENTAL = "blendwright"
 EXTENSION = "dev.blendwright/host-profile"
 # Of a longer run only about this many operations are reported, so that reporting never costs more than running.
-MOST_REPORTED = 200
+MAX_PROGRESS_REPORTS = 200
 
 
 def host_statements(ctx: RequestContext, given: Sequence[HostStatement]) -> tuple[HostStatement, ...]:
@@ -109,7 +109,7 @@ def client_id(ctx: RequestContext) -> str:
 
 
 def _name(text: str | None) -> str:
-    name: str = sanitise(text or "")[:LONGEST_NAME].strip()
+    name: str = sanitise(text or "")[:MAX_NAME_CHARACTERS].strip()
     return name or "unknown"
 
 
@@ -134,7 +134,7 @@ class ProgressReporter:
         if total is None:
             every = 1
         else:
-            every = max(1, int(total) // MOST_REPORTED)
+            every = max(1, int(total) // MAX_PROGRESS_REPORTS)
         if int(done) % every and done != total:
             return
         told: Future[None] = Future()

@@ -31,9 +31,9 @@ from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, Session
 
 KEY = "approval"
 # Each keeps a thread until it is answered or expires. What would be one more is left for `blendwright approve`.
-MOST_OPEN_QUESTIONS = 64
+MAX_OPEN_QUESTIONS = 64
 # Characters of a message that hosts can be expected to display whole.
-LONGEST_MESSAGE = 20_000
+MAX_MESSAGE_CHARACTERS = 20_000
 ALLOW = {"type": "boolean", "title": "Allow it", "description": "Once, exactly as it is shown."}
 FOR_SESSION = {
     "type": "boolean",
@@ -105,7 +105,7 @@ class HostApprover:
 
     def ask_together(self, requests: Sequence[ApprovalRequest], *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         pending = PendingApproval(tuple(requests))
-        if len(pending.message) > LONGEST_MESSAGE:
+        if len(pending.message) > MAX_MESSAGE_CHARACTERS:
             return ApprovalAnswer.NONE  # hosts may cut it; the refusal says how to answer elsewhere
         if cancel is None:
             unsubscribe = None
@@ -135,7 +135,7 @@ class AsidePrompt:
         return self.ask_together([request], cancel=cancel)
 
     def ask_together(self, requests: Sequence[ApprovalRequest], *, cancel: CancelToken | None = None) -> ApprovalAnswer:
-        if self._queue.aside >= MOST_OPEN_QUESTIONS:
+        if self._queue.aside >= MAX_OPEN_QUESTIONS:
             return ApprovalAnswer.NONE
         return self._queue.step_aside(self._client, lambda: self._prompt.ask_together(requests, cancel=cancel))
 

@@ -14,7 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from blendwright.server.transport.jsonrpc import INVALID_REQUEST, LARGEST_MESSAGE, error_response, message_error
+from blendwright.server.transport.jsonrpc import INVALID_REQUEST, MAX_MESSAGE_BYTES, error_response, message_error
 from blendwright.web.bodies import BodyPlaces, Disconnected, NoPlace, TooLarge
 from blendwright.web.connections import recognise
 from blendwright.web.listening import OnShutdown, listen, replayed
@@ -25,7 +25,7 @@ ENDPOINT = "/mcp"
 CLOSE = {"Connection": "close"}
 
 
-def application(server: Server[Any], token: str, *, host: str, port: int, largest: int = LARGEST_MESSAGE) -> ASGIApp:
+def application(server: Server[Any], token: str, *, host: str, port: int, largest: int = MAX_MESSAGE_BYTES) -> ASGIApp:
     """The whole web application."""
     names = Names.of(host, port)
     security = TransportSecuritySettings(allowed_hosts=list(names.hosts), allowed_origins=list(names.origins))

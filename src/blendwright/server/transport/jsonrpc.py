@@ -12,13 +12,13 @@ import orjson
 from blendwright.schemas.json_reader import read_json
 
 # In bytes: larger than any plan that the dialects accept, small enough that no client can fill the memory.
-LARGEST_MESSAGE = 64 * 1024 * 1024
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 
 
-def message_error(raw: bytes, limit: int = LARGEST_MESSAGE) -> dict[str, Any] | None:
+def message_error(raw: bytes, limit: int = MAX_MESSAGE_BYTES) -> dict[str, Any] | None:
     """The error to send back for a message that is none; None when it is one."""
     if len(raw) > limit:
         return error_response(INVALID_REQUEST, f"a message has at most {limit} bytes")

@@ -18,7 +18,7 @@ import orjson
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 
-from blendwright.server.transport.jsonrpc import LARGEST_MESSAGE, message_error
+from blendwright.server.transport.jsonrpc import MAX_MESSAGE_BYTES, message_error
 
 
 class StdioConnection:
@@ -27,7 +27,7 @@ class StdioConnection:
     A daemon thread reads, because a thread that is blocked in a read would keep the process from ending.
     """
 
-    def __init__(self, incoming: int, outgoing: int, largest: int = LARGEST_MESSAGE) -> None:
+    def __init__(self, incoming: int, outgoing: int, largest: int = MAX_MESSAGE_BYTES) -> None:
         self._incoming = os.fdopen(incoming, "rb", closefd=False)
         self._outgoing = outgoing
         self._largest = largest
@@ -58,7 +58,7 @@ class StdioConnection:
 
 
 @contextlib.contextmanager
-def take_over_stdio(largest: int = LARGEST_MESSAGE) -> Generator[StdioConnection]:
+def take_over_stdio(largest: int = MAX_MESSAGE_BYTES) -> Generator[StdioConnection]:
     """Take both ends of stdio. Meanwhile descriptor 1 is standard error and descriptor 0 is empty, also for child processes."""
     sys.stdout.flush()
     incoming, outgoing = os.dup(0), os.dup(1)
