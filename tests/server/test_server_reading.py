@@ -153,7 +153,7 @@ def test_the_examples_of_the_prompts_are_valid() -> None:
 
 def test_a_prompt_without_its_arguments_says_which(context: ServerContext, era: Era) -> None:
     async def script(client: Client) -> None:
-        with pytest.raises(MCPError, match="needs: request"):
+        with pytest.raises(MCPError, match="requires: request"):
             await client.get_prompt("plan_scene", {})
 
     talk(context, era, script)
