@@ -99,7 +99,7 @@ def _notes(look: Outcome) -> list[str]:
         return [note]
 
     result = look.result or {}
-    notes = list(result.get("notes") or ())
+    notes: list[str] = list(result.get("notes") or ())
     if result.get("reduced"):
         notes.append(f"the picture: {result['reduced']}")
     return notes

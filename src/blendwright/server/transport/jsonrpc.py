@@ -21,7 +21,7 @@ INVALID_REQUEST = -32600
 def message_error(raw: bytes, limit: int = MAX_MESSAGE_BYTES) -> dict[str, Any] | None:
     """Return the error to send back for a malformed message, or None for a valid one."""
     if len(raw) > limit:
-        return error_response(INVALID_REQUEST, f"the message has {len(raw)} bytes; at most {limit} are allowed")
+        return error_response(INVALID_REQUEST, f"a message may have at most {limit} bytes")
     # The reader of the arguments checks numbers and depths, because it can report JSON pointers.
     message, findings = read_json(raw, any_value=True)
     if findings:
