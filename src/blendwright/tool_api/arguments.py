@@ -226,7 +226,7 @@ DeclaredFiles = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PathArgument:
-    """One path in the arguments of a call. `key` and `number` locate it inside an argument with several paths."""
+    """A path in the arguments of a call. `key` and `number` locate it inside an argument with several paths."""
 
     name: str
     role: str

@@ -31,16 +31,16 @@ class Carried:
 
 class FilePort(Protocol):
     def input_file(self, path: str) -> str:
-        """Where the worker finds the copy of a file named by a `ReadPath` argument."""
+        """Return the path of the worker's copy of a file that a `ReadPath` argument names."""
         ...
 
     def output_file(self, path: str) -> str:
-        """Where the worker writes the file that the core will bring to a `WritePath` argument."""
+        """Return the path to which the worker writes the file that the core delivers to a `WritePath` argument."""
         ...
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the step may still take before its process is ended; None where nobody said."""
+        """Return the seconds until the step's process is ended, or None without a limit."""
         ...
 
     def artifact(self, name: str) -> str:

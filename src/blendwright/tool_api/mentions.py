@@ -26,7 +26,7 @@ INSIDE_OBJECTS = {MODIFIER: "modifier", CONSTRAINT: "constraint"}
 
 
 class Role(Enum):
-    """What a call does with a datablock that it names. Of a rename, the old name is removed and the new one made."""
+    """The effect of a call on a datablock that it names. A rename removes the old name and creates the new one."""
 
     USES = "uses"
     MAKES = "makes"
@@ -92,7 +92,7 @@ PERHAPS_A_NAME = Names(Role.USES, ANY_KIND, surely=False)
 
 
 def mentions(args: BaseModel, at: str = "") -> Iterator[Mention]:
-    """What the marked arguments name, those inside of parts and lists too."""
+    """Return the datablocks that the marked arguments name, including those inside parts and lists."""
     for field, mark in _marked_fields(type(args)):
         value = getattr(args, field)
         if value is None:
@@ -140,14 +140,14 @@ def _marked_fields(model: type[BaseModel]) -> tuple[tuple[str, Names | None], ..
 
 
 def metadata_of(annotation: Any) -> Iterator[Any]:
-    """What annotations of an argument say besides its type, at any depth."""
+    """Yield the metadata of an annotation at any depth."""
     yield from getattr(annotation, "__metadata__", ())
     for part in getattr(annotation, "__args__", ()):
         yield from metadata_of(part)
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models that an argument can hold, at any depth."""
+    """Yield the models that an argument can hold, at any depth."""
     parts: tuple[Any, ...] = getattr(annotation, "__args__", ())
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation

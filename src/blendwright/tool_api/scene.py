@@ -149,7 +149,9 @@ class Scene(_Parts, Protocol):
         ...
 
     def geometry_facts(self, obj: Block, *, open_edges: bool = False) -> GeometryFacts | None:
-        """What an object amounts to after its modifiers, all components and instances; None when it is not evaluated."""
+        """Return counts and bounds of an object after its modifiers, with all components and instances, or None if it
+        is not evaluated.
+        """
         ...
 
     def surfaces(self, objects: Iterable[Block]) -> Surfaces:

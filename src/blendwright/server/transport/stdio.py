@@ -112,4 +112,4 @@ class _Writer:
         await anyio.to_thread.run_sync(self._connection.write, text.encode())
 
     async def flush(self) -> None:
-        """Nothing to do."""
+        """Do nothing, because `write` does not buffer."""
