@@ -33,7 +33,7 @@ MOST_PREVIEWS = 128 << 20
 
 @dataclass(frozen=True, slots=True)
 class BlendAsset:
-    """One asset. `marked` says that its author marked it as an asset. `preview` is width, height and RGBA rows from
+    """An asset. `marked` says that its author marked it as an asset. `preview` is width, height and RGBA rows from
     the top down.
     """
 

@@ -14,7 +14,7 @@ from blendwright.wire.shape_check import Check, shape
 
 
 class StepRequest(TypedDict):
-    """One operation to run inside Blender. Its arguments are canonical, because the core has checked them."""
+    """An operation to run inside Blender. Its arguments are canonical, because the core has checked them."""
 
     tool: str
     version: int
@@ -276,7 +276,7 @@ class ActiveContentAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Method:
-    """One method that a worker answers."""
+    """A method that a worker answers."""
 
     name: str
     request_fits: Check

@@ -32,7 +32,7 @@ HANG_SECONDS = 600.0
 
 
 class RemoteScene(ABC):
-    """One Blender after the handshake, and its scene. Every method raises WorkerLost, DeadlinePassed, Cancelled,
+    """A Blender after the handshake, and its scene. Every method raises WorkerLost, DeadlinePassed, Cancelled,
     ProtocolBreach or WorkerFault.
     """
 

@@ -15,7 +15,7 @@ ANSWER_SECONDS = 60.0
 
 
 class RemoteWindow(RemoteScene):
-    """One window. Methods raise the errors of `RemoteScene`."""
+    """A window. Methods raise the errors of `RemoteScene`."""
 
     @property
     @abstractmethod
