@@ -89,8 +89,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         assert report.ok, report.to_json()
         assert report.notes == (
-            "object.transform: 'name' is called 'object'; the former name is accepted still",
-            "object.inspect: 'name' is called 'object'; the former name is accepted still",
+            "object.transform: 'name' is now called 'object'; the former name still works",
+            "object.inspect: 'name' is now called 'object'; the former name still works",
         )
         assert dict(scene.journal.show(report.operations[1].commit or 0).args)["object"] == "Box"
     with contextlib.closing(sqlite3.connect(place / "journal.db")) as journal, journal:

@@ -27,7 +27,7 @@ from blendwright.server.pictures.pictures import (
     sendable,
     with_pictures,
 )
-from blendwright.server.tools.scene_image import kept_montage, montage_columns
+from blendwright.server.tools.scene_image import montage_columns, store_montage
 from blendwright.tool_api.promises import Determinism
 from blendwright.values.outcome import Outcome
 from support.hosts.mcp import call, cube, operation, plan, talk
@@ -151,7 +151,7 @@ def test_a_strip_of_frames_is_one_row_only_where_that_can_be_read(
     tmp_path: Path, width: int, size: tuple[int, int]
 ) -> None:
     frames = [Captioned(png(Image.new("RGB", (width, width * 3 // 4))), str(number)) for number in range(5)]
-    kept = kept_montage(frames, tmp_path / "look.png", montage_columns(frames, 5))
+    kept = store_montage(frames, tmp_path / "look.png", montage_columns(frames, 5))
     assert picture_size(kept.data) == size
 
 

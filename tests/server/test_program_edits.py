@@ -190,7 +190,7 @@ def test_each_client_has_its_own_programs_and_all_together_are_bounded() -> None
         programs.find("a", program_name("x = 2"))
     assert program_name("x = 1") in str(refused.value.findings[0].cure)
     programs.remember("a", SentProgram("y" * 990, {}))
-    with pytest.raises(Refusal, match="is remembered"):
+    with pytest.raises(Refusal, match="this session has no program"):
         programs.find("b", "last")
     programs.remember("a", SentProgram("z" * MAX_PROGRAM_SIZE, {}))
     assert programs.find("a", "last").text == "y" * 990

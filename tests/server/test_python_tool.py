@@ -160,7 +160,7 @@ def test_progress_is_told_while_code_runs(context: ServerContext, monkeypatch: p
 def test_the_description_names_the_modules_and_the_limit_that_holds(tmp_path: Path) -> None:
     [tool] = [tool for tool in TOOLS if tool.name == "python_run"]
     text = declaration(tool, Costs()).description or ""
-    assert all(word in text for word in ("bmesh", "numpy", "pathlib", "Not there: os", "120 s"))
+    assert all(word in text for word in ("bmesh", "numpy", "pathlib", "Unavailable: os", "120 s"))
     (tmp_path / "blendwright.toml").write_text("[constraints]\ncode_seconds = 77\n")
     assert "Time limit: 77 s (constraints.code_seconds)." in (
         declaration(tool, policy_costs(tmp_path)).description or ""

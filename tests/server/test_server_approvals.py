@@ -199,7 +199,7 @@ def test_a_question_is_answered_once_and_for_its_own_call_only(context: ServerCo
 
     stolen, mine, again = talk(context, "2026-07-28", script, elicitation_callback=nobody)
     assert stolen.is_error
-    assert "not open any more" in stolen.structured_content["message"]
+    assert "has ended" in stolen.structured_content["message"]
     assert mine.structured_content["ok"] is True
     assert again.is_error
 
@@ -230,7 +230,7 @@ def test_what_named_an_earlier_question_does_not_answer_a_later_one(context: Ser
 
     second, replayed, ended = talk(context, "2026-07-28", script, elicitation_callback=nobody)
     assert two in second.input_requests["approval"].params.message
-    assert replayed.is_error and "not open any more" in replayed.structured_content["message"]
+    assert replayed.is_error and "has ended" in replayed.structured_content["message"]
     assert ended.is_error
     assert (objects(context, "legacy", one), objects(context, "legacy", two)) == ([], [two])
 

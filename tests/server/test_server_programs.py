@@ -48,7 +48,7 @@ def test_findings_of_a_program_have_its_line_and_a_failure_takes_all_of_it_back(
 
 def test_either_a_plan_or_a_program_is_given(context: ServerContext) -> None:
     both = call(context, "plan_validate", plan={"request_id": "a", "operations": []}, program="x")
-    assert not both["ok"] and "only one of them" in both["message"]
+    assert not both["ok"] and "not both" in both["message"]
     neither = call(context, "plan_validate")
     assert not neither["ok"] and "'program'" in neither["details"]["findings"][0]["cure"]
 

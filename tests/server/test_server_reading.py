@@ -142,7 +142,7 @@ def test_prompts_teach_with_what_was_asked(context: ServerContext, era: Era) -> 
 
     listed, taught = talk(context, era, script)
     assert [prompt.name for prompt in listed] == [lesson.name for lesson in PROMPTS]
-    assert "This plan failed:\n{failure}\n\nThis came back:\n{braces} {plan}\n" in taught.text
+    assert "This plan failed:\n{failure}\n\nThe answer was:\n{braces} {plan}\n" in taught.text
 
 
 def test_the_examples_of_the_prompts_are_valid() -> None:
@@ -153,7 +153,7 @@ def test_the_examples_of_the_prompts_are_valid() -> None:
 
 def test_a_prompt_without_its_arguments_says_which(context: ServerContext, era: Era) -> None:
     async def script(client: Client) -> None:
-        with pytest.raises(MCPError, match="needs: request"):
+        with pytest.raises(MCPError, match="requires: request"):
             await client.get_prompt("plan_scene", {})
 
     talk(context, era, script)

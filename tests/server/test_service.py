@@ -71,7 +71,7 @@ def test_a_tool_of_plans_that_is_called_by_itself_is_told_where_it_belongs(close
     answer = talk(closed, era, script)
     assert answer.is_error
     (finding,) = answer.structured_content["details"]["findings"]
-    assert finding["cure"] == "Call it with tool_call, or use it in a plan, with plan_execute."
+    assert finding["cure"] == "Call it with tool_call, or use it in a plan with plan_execute."
 
 
 class Broken(Mapping[str, Any]):

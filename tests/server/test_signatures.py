@@ -104,7 +104,7 @@ def test_direct_tools_say_that_an_argument_has_another_name_now(context: ServerC
         answer = hosts.call(context, ERA, "object_inspect", arguments, direct=True)
         assert not answer.is_error
         told = answer.structured_content["details"].get("notes", [])
-        assert told == ["object.inspect: 'name' is called 'object'; the former name is accepted still"] * notes
+        assert told == ["object.inspect: 'name' is now called 'object'; the former name still works"] * notes
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""Reads .blend files without Blender, and believes nothing that it reads."""
+"""A reader of .blend files that needs no Blender and trusts no content."""

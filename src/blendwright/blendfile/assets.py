@@ -1,7 +1,7 @@
-"""The assets in a .blend file, without Blender: names, tags, catalogue, author, licence and the picture that Blender has stored.
+"""The assets in a .blend file, read without Blender: names, tags, catalogue, author, licence and stored preview.
 
-A file that was compressed is read where a library for that is installed. Nothing in a file is believed: what does not fit raises
-ValueError. It takes little memory, however large the file is: only what an asset needs is copied out of it.
+A compressed file needs the package zstandard. The reader trusts no content: malformed files raise ValueError. It
+copies only the parts that an asset needs, so it takes little memory for any file size.
 """
 
 import mmap
@@ -20,21 +20,22 @@ from blendwright.blendfile.file_format import Block, Head, Structs, heads
 # Codes of the datablocks that can be placed or assigned, and what bpy.data calls them.
 KINDS = {b"OB": "objects", b"GR": "collections", b"MA": "materials", b"WO": "worlds", b"NT": "node_groups"}
 ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
-# Larger files, and what compressed ones become, are not read.
+# The largest file in bytes, also after decompression.
 MOST_BYTES = 1 << 30
 MOST_BLOCKS, MOST_DATABLOCKS = 2_000_000, 100_000
 MOST_ASSETS, MOST_TAGS, MOST_TEXT = 1000, 64, 2000
 MOST_SIDE = 512
-# What belongs to one asset: a preview, some texts. The rest of a datablock (a mesh may have a gigabyte) is passed over.
+# The largest part of an asset in bytes (a preview or a string) and the most parts. Larger parts, such as meshes, are skipped.
 MOST_PART, MOST_PARTS = MOST_SIDE * MOST_SIDE * 4, 1000
-# Of all pictures in one file together; assets behind that have none.
+# The most bytes of all previews of a file together. Further assets have no preview.
 MOST_PREVIEWS = 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class BlendAsset:
-    """`marked` is for what its author marked as an asset; a file without any has its collections and objects. `preview` is width,
-    height and rows of red, green, blue and alpha from the top down."""
+    """An asset. `marked` says that its author marked it as an asset. `preview` is width, height and RGBA rows from
+    the top down.
+    """
 
     kind: str
     name: str
@@ -49,19 +50,22 @@ class BlendAsset:
 
 
 def read_assets(file: Path) -> list[BlendAsset]:
-    """What its author marked as assets; where nothing is, the collections, else the objects. Raises ValueError and OSError."""
+    """Return the assets that the author marked; without any, the collections, else the objects.
+
+    Raises ValueError for a malformed file, and OSError.
+    """
     with _opened(file) as data:
         try:
-            found = list(_Reader(data).assets())
+            assets = list(_Reader(data).assets())
         except (struct.error, IndexError, KeyError, RecursionError, OverflowError) as error:
             raise ValueError(f"a .blend file that cannot be read: {error}") from error
-    for wanted in (
-        [each for each in found if each.marked],
-        [each for each in found if each.kind == "collections"],
-        [each for each in found if each.kind == "objects"],
+    for choice in (
+        [asset for asset in assets if asset.marked],
+        [asset for asset in assets if asset.kind == "collections"],
+        [asset for asset in assets if asset.kind == "objects"],
     ):
-        if wanted:
-            return wanted[:MOST_ASSETS]
+        if choice:
+            return choice[:MOST_ASSETS]
     return []
 
 
@@ -87,7 +91,7 @@ def _opened(file: Path) -> Generator[Any]:
 
 
 def _unpack(opened: Any, target: Any) -> None:
-    """Into a file, not into memory."""
+    """Decompress into a file, not into memory."""
     try:
         import zstandard
     except ImportError as error:
@@ -123,7 +127,7 @@ class _Reader:
             yield head
 
     def _groups(self) -> Iterator[list[Block]]:
-        """Datablocks that could be assets, each with what belongs to it and is small enough to be asked for."""
+        """Yield the datablocks that could be assets, each with its small parts."""
         group: list[Block] = []
         for head in self._heads():
             if head.code != b"DATA":
@@ -143,33 +147,34 @@ class _Reader:
         return Block(*head[:4], self._data[head.start : min(head.end, head.start + MOST_PART)])
 
     def assets(self) -> Iterator[BlendAsset]:
-        """Those that are marked, and of the others as many as are listed."""
+        """Yield the marked assets, and at most MOST_ASSETS unmarked ones of each kind."""
         plain: dict[str, int] = {}
         pictures = 0
         for number, group in enumerate(self._groups()):
             if number >= MOST_DATABLOCKS:
                 return
-            found = self._asset(KINDS[group[0].code[:2]], group)
-            pictures += 0 if found.preview is None else len(found.preview[2])
+            asset = self._asset(KINDS[group[0].code[:2]], group)
+            if asset.preview is not None:
+                pictures += len(asset.preview[2])
             if pictures > MOST_PREVIEWS:
-                found = replace(found, preview=None)
-            plain[found.kind] = plain.get(found.kind, 0) + (not found.marked)
-            if found.marked or plain[found.kind] <= MOST_ASSETS:
-                yield found
+                asset = replace(asset, preview=None)
+            plain[asset.kind] = plain.get(asset.kind, 0) + (not asset.marked)
+            if asset.marked or plain[asset.kind] <= MOST_ASSETS:
+                yield asset
 
     def _asset(self, kind: str, group: list[Block]) -> BlendAsset:
         block = group[0]
         places = self._places(block.struct)
         start, _, inner = places["id"]
         fields = _Fields(block.data[start:], self._places(inner))
-        parts = {one.address: one for one in group[1:]}
+        parts = {part.address: part for part in group[1:]}
         name = fields.text("name")[2:]
-        held = parts.get(fields.pointer("asset_data"))
-        if held is None:
+        asset_data = parts.get(fields.pointer("asset_data"))
+        if asset_data is None:
             return BlendAsset(kind, name, marked=False)
-        about = _Fields(held.data, self._places(held.struct))
+        about = _Fields(asset_data.data, self._places(asset_data.struct))
         texts = {
-            each: _text(parts.get(about.pointer(each))) for each in ("author", "description", "license", "copyright")
+            field: _text(parts.get(about.pointer(field))) for field in ("author", "description", "license", "copyright")
         }
         tags = tuple(self._tags(about, parts))
         return BlendAsset(
@@ -193,26 +198,26 @@ class _Reader:
             address = fields.pointer("next")
 
     def _preview(self, fields: "_Fields", parts: Mapping[int, Block]) -> tuple[int, int, bytes] | None:
-        held = parts.get(fields.pointer("preview"))
-        if held is None:
+        preview = parts.get(fields.pointer("preview"))
+        if preview is None:
             return None
-        picture = _Fields(held.data, self._places(held.struct))
+        picture = _Fields(preview.data, self._places(preview.struct))
         widths, heights = (struct.unpack_from("<2I", picture.part(name)) for name in ("w", "h"))
         pixels = struct.unpack_from("<2Q", picture.part("rect"))
-        # The second is the large one; the first an icon.
-        width, height, found = widths[1], heights[1], parts.get(pixels[1])
+        # The first picture is an icon, the second the large preview.
+        width, height, pixel_block = widths[1], heights[1], parts.get(pixels[1])
         if (
-            found is None
+            pixel_block is None
             or not (0 < width <= MOST_SIDE and 0 < height <= MOST_SIDE)
-            or len(found.data) < width * height * 4
+            or len(pixel_block.data) < width * height * 4
         ):
             return None
-        rows = [found.data[at * width * 4 : (at + 1) * width * 4] for at in reversed(range(height))]
+        rows = [pixel_block.data[at * width * 4 : (at + 1) * width * 4] for at in reversed(range(height))]
         return width, height, b"".join(rows)
 
 
 class _Fields:
-    """The members of one struct, by their names."""
+    """The members of one struct by name."""
 
     def __init__(self, data: bytes, places: Mapping[str, tuple[int, int, int]]) -> None:
         self._data = data
@@ -223,7 +228,7 @@ class _Fields:
         return self._data[start:end]
 
     def pointer(self, name: str) -> int:
-        """0, which is no address, for a member that this Blender did not know."""
+        """Return the address in a member, or 0 if this Blender did not have the member."""
         if name in self._places:
             return int.from_bytes(self.part(name)[:8], "little")
         return 0
@@ -239,7 +244,7 @@ def _text(block: Block | None) -> str:
 
 
 def _catalog(about: _Fields) -> str:
-    """The id of its catalogue as `blender_assets.cats.txt` writes it; nothing where it has none."""
+    """Return the catalogue id as in `blender_assets.cats.txt`, empty if the asset has none."""
     raw = about.part("catalog_id")
     if not any(raw):
         return ""

@@ -1,7 +1,8 @@
-"""Whether two .blend files hold the same: compares every block of both, but for what Blender keeps in them for its session.
+"""Comparison of two .blend files: every block of both, except values that Blender keeps for its session.
 
-A hash says that two scenes differ; that they are equal it says only of what it covers. This looks at everything that Blender writes, so
-a yes is certain. A no is not: Blender may have evaluated something in between. Believes nothing that it reads, and needs no Blender.
+Different hashes prove that two scenes differ; equal hashes prove equality only for what the hash covers. This
+compares everything that Blender writes, so a positive answer is certain. A negative one is not, because Blender may
+have evaluated something in between. It trusts no content and needs no Blender.
 """
 
 import mmap
@@ -11,13 +12,13 @@ from pathlib import Path
 
 from blendwright.blendfile.file_format import POINTER, Block, Field, Structs, blocks, datablocks
 
-# Comparing more than these field by field takes longer than saving the scene.
+# The most blocks to compare field by field. More would take longer than saving the scene.
 MOST_COMPARED = 50_000
 RAW = 0  # the struct of blocks that are plain bytes, or lists of pointers
 
 
 def same_content(one: Path, other: Path) -> bool:
-    """True only when it is certain."""
+    """Return True only when the files certainly have the same content."""
     try:
         with (
             one.open("rb") as first,
@@ -35,7 +36,9 @@ class _Comparison:
         self._files = ours, theirs
         self._ours, self._theirs = _Addresses(ours), _Addresses(theirs)
         both = self._ours.everywhere.keys() | self._theirs.everywhere.keys()
-        self._moved = {one for one in both if self._ours.everywhere.get(one) != self._theirs.everywhere.get(one)}
+        self._moved = {
+            address for address in both if self._ours.everywhere.get(address) != self._theirs.everywhere.get(address)
+        }
         self._structs = Structs(next(block.data for block in blocks(ours) if block.code == b"DNA1"))
         self._compared = 0
 
@@ -46,7 +49,7 @@ class _Comparison:
     def _same_group(self, mine: list[Block], yours: list[Block]) -> bool:
         self._ours.enter(mine)
         self._theirs.enter(yours)
-        return all(self._same_block(one, other) for one, other in zip(mine, yours, strict=True))
+        return all(self._same_block(block, other_block) for block, other_block in zip(mine, yours, strict=True))
 
     def _same_block(self, mine: Block, yours: Block) -> bool:
         kinds = (mine.code, mine.struct, mine.many, len(mine.data))
@@ -67,12 +70,15 @@ class _Comparison:
         )
 
     def _same_field(self, field: Field, mine: bytes, yours: bytes, start: int) -> bool:
-        one, other = mine[start + field.start : start + field.end], yours[start + field.start : start + field.end]
+        my_bytes, your_bytes = (
+            mine[start + field.start : start + field.end],
+            yours[start + field.start : start + field.end],
+        )
         if field.is_pointer:
-            # What leads to nothing in the file is nothing once it is opened.
-            pairs = zip(_words(one), _words(other), strict=True)
+            # A pointer to no block of the file is null after opening.
+            pairs = zip(_words(my_bytes), _words(your_bytes), strict=True)
             return all(self._ours.position(a) == self._theirs.position(b) for a, b in pairs)
-        return one == other
+        return my_bytes == your_bytes
 
     def _same_words(self, mine: bytes, yours: bytes) -> bool:
         whole = len(mine) // POINTER * POINTER
@@ -83,14 +89,16 @@ class _Comparison:
 
 
 class _Addresses:
-    """Pointers in a file are addresses of blocks: two are the same when they lead to blocks at the same place of their files.
+    """The addresses of a file's blocks. Two pointers are equal when they lead to blocks at the same position of their
+    files.
 
-    The blocks of one datablock may have addresses that those of another one have, too."""
+    Blocks of different datablocks may have the same address.
+    """
 
     def __init__(self, file: mmap.mmap) -> None:
         groups = [[block.address for block in group] for group in datablocks(file)]
-        places = {one: (number, at) for number, group in enumerate(groups) for at, one in enumerate(group)}
-        self.everywhere = places | {group[0]: (number, 0) for number, group in enumerate(groups)}
+        positions = {address: (number, at) for number, group in enumerate(groups) for at, address in enumerate(group)}
+        self.everywhere = positions | {group[0]: (number, 0) for number, group in enumerate(groups)}
         self._here: dict[int, int] = {}
 
     def enter(self, group: list[Block]) -> None:

@@ -1,6 +1,6 @@
-"""A .blend file as Blender wrote it: its blocks, and the structs in them as the file itself describes them.
+"""The format of .blend files: their blocks, and the structs in them as the file itself describes them.
 
-Raises ValueError or struct.error for what is no such file.
+Raises ValueError or struct.error for other files.
 """
 
 import mmap
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-# The header of a file says how long it is from Blender 5.0 on; the heads of blocks have been longer since then, too.
+# Since Blender 5.0 the header contains its own length, and the heads of blocks are longer.
 OLD_HEADER, OLD_HEAD, HEAD = 12, struct.Struct("<4siQii"), struct.Struct("<4siQqq")
 POINTER = 8
-# What belongs to the session that wrote a file: what is to be evaluated again, and a number for each datablock.
+# Prefixes of fields that belong to the session that wrote a file: evaluation flags, and a number for each datablock.
 OF_THE_SESSION = ("recalc", "session_uid", "_pad")
-# The file's own name, and what lies behind the end of such names; code cannot change any of it.
+# Structs whose character arrays hold the file's own name and unused bytes after it, which code cannot change.
 OF_THE_FILE = ("FileGlobal",)
 # Where the particles lie that could be combed: noted when a scene is evaluated, forgotten when it is opened. From 5.2 on also whether
 # the file has been saved, and when a curve of a tool was changed last.
@@ -38,7 +38,7 @@ class Block(NamedTuple):
 
 
 def datablocks(file: mmap.mmap) -> Iterator[list[Block]]:
-    """Datablocks, each with the blocks that belong to it."""
+    """Yield the datablocks, each with the blocks that belong to it."""
     group: list[Block] = []
     for block in blocks(file):
         if block.code != b"DATA" and group:
@@ -49,7 +49,7 @@ def datablocks(file: mmap.mmap) -> Iterator[list[Block]]:
 
 
 class Head(NamedTuple):
-    """Where a block begins and ends, without its content."""
+    """The head of a block: its properties, and where its content begins and ends."""
 
     code: bytes
     struct: int
@@ -92,7 +92,7 @@ class Field(NamedTuple):
 
 
 class Structs:
-    """The description of all structs, which every file has in its block DNA1."""
+    """The description of all structs, from the block DNA1 of a file."""
 
     def __init__(self, dna: bytes) -> None:
         self._data, self._at = dna, 4
@@ -106,21 +106,21 @@ class Structs:
         self._layouts: dict[int, tuple[Field, ...]] = {}
 
     def layout(self, index: int) -> tuple[tuple[Field, ...], int]:
-        """The fields that count, and the size of the whole."""
+        """Return the fields that a comparison uses, and the size of the struct."""
         if index not in self._layouts:
             self._layouts[index] = tuple(self._fields(index, 0))
         return self._layouts[index], self._sizes[self._structs[index][0]]
 
     def type_of(self, index: int) -> str:
-        """The name of a struct."""
+        """Return the name of a struct."""
         return self._types[self._structs[index][0]]
 
     def size_of(self, index: int) -> int:
         return self._sizes[self._structs[index][0]]
 
     def places(self, index: int) -> dict[str, tuple[int, int, int]]:
-        """The members of a struct by their names: where each begins and ends, and the struct that it is, -1 for none."""
-        found: dict[str, tuple[int, int, int]] = {}
+        """Return the members of a struct by name: begin, end, and the index of the member's struct or -1."""
+        members_by_name: dict[str, tuple[int, int, int]] = {}
         start = 0
         for member, name_index in self._structs[index][1]:
             name = self._names[name_index]
@@ -131,9 +131,9 @@ class Structs:
                 inner = -1
             else:
                 inner = self._of_type.get(member, -1)
-            found[re.sub(r"[*()]|\[.*", "", name)] = (start, end, inner)
+            members_by_name[re.sub(r"[*()]|\[.*", "", name)] = (start, end, inner)
             start = end
-        return found
+        return members_by_name
 
     def _fields(self, index: int, start: int) -> Iterator[Field]:
         type_, members = self._structs[index]

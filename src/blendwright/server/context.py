@@ -73,7 +73,7 @@ class Latest(OrderedDict[str, T]):
 
 @dataclass(slots=True)
 class Job:
-    """One background run."""
+    """A background run."""
 
     id: str
     request_id: str

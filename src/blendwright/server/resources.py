@@ -55,7 +55,7 @@ NOT_FOUND_BEFORE_2026 = -32002
 
 @dataclass(frozen=True, slots=True)
 class ResourceKind:
-    """One family of resources with addresses `blendwright://name/{argument}`."""
+    """A family of resources with addresses `blendwright://name/{argument}`."""
 
     name: str
     argument: str

@@ -184,7 +184,7 @@ class WorkspaceQueue:
         except BlendwrightError:
             return
         except Exception:
-            # An outermost place: nobody else serves yet, and a defect must not leave everybody waiting.
+            # The outermost handler: after any defect the thread must go on to serve requests.
             _log.exception("the workspace could not be opened ahead of the first request")
 
     def _next(self) -> _Submitted | _Returning | None:

@@ -1,6 +1,6 @@
-"""What a tool author sees: the Tool base, the words of its promises, building blocks of arguments, and the Scene port.
+"""The interface for tool authors: the Tool base, promises, building blocks of arguments, and the Scene port.
 
-The words that nearly every tool needs can be had from here; all others from the module that they are in.
+The names that nearly every tool needs are exported here. Import all others from their modules.
 """
 
 from blendwright.tool_api.arguments import Args, Name, Result

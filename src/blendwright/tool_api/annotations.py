@@ -1,4 +1,4 @@
-"""The part of the `Scene` port that annotates pictures: what is to be annotated, and the call that does it."""
+"""The part of the `Scene` port that annotates pictures for datasets."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ PictureLayer = Literal["INSTANCES", "CATEGORIES", "DEPTH", "NORMALS"]
 
 @dataclass(frozen=True, slots=True)
 class KeypointSource:
-    """Where a keypoint is: a point in the object's own space, a vertex group, a bone, or, without any of them, an empty below the
-    object whose custom property `keypoint` is its name."""
+    """The source of a keypoint: a point in object space, a vertex group or a bone.
+
+    Without any of them it is an empty below the object whose custom property `keypoint` is the keypoint's name.
+    """
 
     name: str
     at: Point | None = None
@@ -24,7 +26,7 @@ class KeypointSource:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Which category each object belongs to, by the names of local objects, and the keypoints of each category."""
+    """The category of each local object by name, and the keypoints of each category."""
 
     categories: Mapping[str, int]
     keypoints: Mapping[int, Sequence[KeypointSource]] = field(default_factory=dict[int, Sequence[KeypointSource]])
@@ -34,8 +36,10 @@ class Annotates(Protocol):
     def annotate(
         self, labels: Labels, camera: Block, files: Mapping[PictureLayer, Sequence[str]], scratch: str
     ) -> dict[str, Any]:
-        """Write layers of what a camera sees now, at the size that is set, to files: two for DEPTH (PNG and NPY), one for the others.
+        """Write layers of the camera's view at the current size to files: two for DEPTH (PNG and NPY), one for the
+        others.
 
-        Returns the camera and the instances as `AnnotatedPicture` has them. `scratch` is the name of a file that may be written and is gone
-        afterwards. A StepError where there are more instances than ids."""
+        Returns the camera and the instances like `AnnotatedPicture`. `scratch` is the name of a temporary file.
+        Raises StepError if there are more instances than ids.
+        """
         ...

@@ -1,4 +1,4 @@
-"""The building blocks of argument models: strict, closed, finite, with units and limits in the schema."""
+"""The building blocks of argument models: strict, closed and finite, with units and limits in the schema."""
 
 import re
 from collections.abc import Mapping
@@ -19,29 +19,30 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class Args(BaseModel):
-    """Base of every tool's arguments."""
+    """The base of every tool's argument model."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class Result(BaseModel):
-    """Base of every tool's result."""
+    """The base of every tool's result model."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 def name_of(most: int) -> AfterValidator:
-    """Holds a text to be a name of at most so many bytes.
+    """Return a validator for names of at most `most` bytes.
 
-    Blender cuts a longer one, and ends any at its first NUL: it would be the name of another thing."""
+    Blender cuts longer names and ends names at the first NUL, so that they would name another datablock.
+    """
 
     def fits(value: str) -> str:
         if len(value) <= most and value.isascii() and value.isprintable():
             return value  # nearly every name, told apart soonest
         if len(value.encode()) > most:
-            raise PydanticCustomError("name_too_long", "a name has at most {limit} bytes", {"limit": most})
+            raise PydanticCustomError("name_too_long", "a name may have at most {limit} bytes", {"limit": most})
         if CONTROL.search(value):
-            raise PydanticCustomError("name_control", "a name has no control characters")
+            raise PydanticCustomError("name_control", "a name may not contain control characters")
         return value
 
     return AfterValidator(fits)
@@ -69,8 +70,9 @@ Vector4 = Annotated[tuple[BoundedFloat, BoundedFloat, BoundedFloat, BoundedFloat
 
 
 class Opaque:
-    """Marks a colour without opacity. Blender's colours often have one as fourth part: where it is 1 it says nothing, and is left out.
-    A colour as web pages have it, #rrggbb, is the same colour in linear RGB."""
+    """Marks a colour without opacity. It also accepts a fourth component of 1, which is dropped, and a web colour
+    #rrggbb, which becomes linear RGB.
+    """
 
     @staticmethod
     def in_own_terms(value: Any) -> Any:
@@ -86,7 +88,7 @@ class Opaque:
 
 
 class Factors:
-    """Marks factors along X, Y and Z: one number is all three of them."""
+    """Marks factors along X, Y and Z. One number stands for all three."""
 
     @staticmethod
     def in_own_terms(value: Any) -> Any:
@@ -97,7 +99,7 @@ class Factors:
 
 
 def _linear(part: float) -> float:
-    """A part of a colour as screens have it, in linear light; the last digits of powers are not equal on every machine."""
+    """Return an sRGB component in linear light, rounded because the last digits of powers differ between machines."""
     return round(part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4, 6)
 
 
@@ -108,7 +110,7 @@ Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
 def optional(description: str, **constraints: Any) -> Any:
-    """A field of an argument model that may be left out: it is None then."""
+    """Return an optional field of an argument model with the default None."""
     return Field(default=None, description=description, **constraints)
 
 
@@ -125,7 +127,7 @@ RENAMED: Mapping[str, frozenset[str]] = {
 
 
 def renamed(name: str, *former: str, description: str, **constraints: Any) -> Any:
-    """A field that had another name before. `name` is the field's own; the former ones are accepted still, in plans and in journals."""
+    """Return a field that had other names before. Plans and journals may still use the `former` names."""
     missing = [word for word in former if name not in RENAMED.get(word, ())]
     if missing:
         raise TypeError(f"RENAMED does not say that {', '.join(missing)} is called {name} now")
@@ -134,7 +136,7 @@ def renamed(name: str, *former: str, description: str, **constraints: Any) -> An
 
 @cache
 def former_names(model: type[BaseModel]) -> Mapping[str, str]:
-    """The former names of a model's arguments, each with the name that it has now."""
+    """Return the former names of a model's arguments, each with its current name."""
     return {
         str(former): name
         for name, info in model.model_fields.items()
@@ -146,7 +148,7 @@ def former_names(model: type[BaseModel]) -> Mapping[str, str]:
 
 @cache
 def _other_forms(model: type[BaseModel]) -> Mapping[str, Opaque | Factors]:
-    """The arguments that may be written in another form, with the mark that knows it."""
+    """Return the arguments that accept another form, each with the mark that converts it."""
     marks = {
         name: [
             *info.metadata,
@@ -158,34 +160,37 @@ def _other_forms(model: type[BaseModel]) -> Mapping[str, Opaque | Factors]:
 
 
 def in_own_terms(model: type[BaseModel], raw: Any) -> tuple[Any, Mapping[str, str]]:
-    """Arguments under the names and in the form that they have now, and which arguments were given under a former name (name: former
-    name). A scale may be one number, a colour a web colour or one with an opacity that says nothing.
+    """Return the arguments with current names and forms, and the former names that the caller used, by current name.
 
-    An argument that is there under both names is left as it is: the former name is an unknown field then."""
+    A scale may be one number, a colour a web colour or have an opacity of 1. If both names of an argument are given,
+    the former name stays and is an unknown field.
+    """
     former = former_names(model)
     if not isinstance(raw, dict):
         return raw, {}
-    given = cast("dict[str, Any]", raw)
+    arguments = cast("dict[str, Any]", raw)
     for name, mark in _other_forms(model).items():
-        if name in given:
-            value = mark.in_own_terms(given[name])
-            if value is not given[name]:
-                given = {**given, name: value}
+        if name in arguments:
+            value = mark.in_own_terms(arguments[name])
+            if value is not arguments[name]:
+                arguments = {**arguments, name: value}
     if not former:
-        return given, {}
-    found = {former[name]: name for name in given if name in former and former[name] not in given}
-    if not found:
-        return given, {}
-    now = {old: name for name, old in found.items()}
-    return {now.get(name, name): value for name, value in given.items()}, found
+        return arguments, {}
+    used_former_names = {former[name]: name for name in arguments if name in former and former[name] not in arguments}
+    if not used_former_names:
+        return arguments, {}
+    current_names = {old: name for name, old in used_former_names.items()}
+    return {current_names.get(name, name): value for name, value in arguments.items()}, used_former_names
 
 
 def former_name_note(tool: str, former: str, name: str) -> str:
-    return f"{tool}: '{former}' is called '{name}'; the former name is accepted still"
+    return f"{tool}: '{former}' is now called '{name}'; the former name still works"
 
 
 class FileRole:
-    """Marks a path argument, so that the core stages the file: what is read is copied in, what is written is copied out."""
+    """Marks a path argument, so that the core copies files that a call reads into the scratch, and files that it
+    writes out of it.
+    """
 
     def __init__(self, role: str) -> None:
         self.role = role
@@ -221,7 +226,7 @@ DeclaredFiles = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PathArgument:
-    """One path in the arguments of a call: the argument, and where in it the path stands, if it has several."""
+    """A path in the arguments of a call. `key` and `number` locate it inside an argument with several paths."""
 
     name: str
     role: str
@@ -237,22 +242,24 @@ class PathArgument:
 
 
 def paths_in(model: type[BaseModel], args: Mapping[str, Any]) -> list[PathArgument]:
-    """Every path in the arguments, with its role ("read", "write", "frames", "asset", or "pictures", a folder that is read)."""
-    found: list[PathArgument] = []
+    """Return every path in the arguments with its role ("read", "write", "frames", "asset", or "pictures" for a
+    folder).
+    """
+    paths: list[PathArgument] = []
     for name, role in file_arguments(model).items():
         value = args.get(name)
         if value is None or role in SUPPLIED:
             continue
         if role != "declared":
-            found.append(PathArgument(name, role, value))
+            paths.append(PathArgument(name, role, value))
             continue
-        for key, each in (("in", "read"), ("out", "write")):
-            found += (PathArgument(name, each, path, key, at) for at, path in enumerate(value.get(key) or ()))
-    return found
+        for key, role_of_list in (("in", "read"), ("out", "write")):
+            paths += (PathArgument(name, role_of_list, path, key, at) for at, path in enumerate(value.get(key) or ()))
+    return paths
 
 
 def supplied_in(model: type[BaseModel], args: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The arguments by which the core looks something up, with their roles."""
+    """Return the arguments for which the core looks something up, with their roles."""
     return [
         (name, role) for name, role in file_arguments(model).items() if role in SUPPLIED and args.get(name) is not None
     ]
@@ -260,7 +267,9 @@ def supplied_in(model: type[BaseModel], args: Mapping[str, Any]) -> list[tuple[s
 
 @cache
 def file_arguments(model: type[BaseModel]) -> Mapping[str, str]:
-    """The top-level arguments that are paths, with their role ("read", "write", or "declared" where they say it themselves)."""
+    """Return the top-level path arguments with their roles ("read", "write", or "declared" for arguments that name
+    the role of each path).
+    """
     roles: dict[str, str] = {}
     for name, info in model.model_fields.items():
         for mark in _marks(info.annotation, info.metadata):

@@ -1,4 +1,4 @@
-"""Datablocks as tools know them: which kinds there are, and what stands for one of them."""
+"""Datablocks as tools know them: their kinds and the type of a reference to one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ Point = tuple[float, float, float]
 
 
 class Kind(StrEnum):
-    """The kinds of datablock a tool names or writes; the value is the collection in bpy.data. Not every Blender has them all."""
+    """The kinds of datablock that tools name or write. The value is the collection in bpy.data. Some kinds exist only
+    in some Blenders.
+    """
 
     ACTION = "actions"
     ANNOTATION = "annotations"

@@ -21,7 +21,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Code that a datablock carries: what it is, and where in the datablock."""
+    """Code that a datablock contains: its sort, and its location in the datablock."""
 
     what: str
     kind: str
@@ -31,67 +31,76 @@ class Carried:
 
 class FilePort(Protocol):
     def input_file(self, path: str) -> str:
-        """Where the worker finds the copy of a file named by a `ReadPath` argument."""
+        """Return the path of the worker's copy of a file that a `ReadPath` argument names."""
         ...
 
     def output_file(self, path: str) -> str:
-        """Where the worker writes the file that the core will bring to a `WritePath` argument."""
+        """Return the path to which the worker writes the file that the core delivers to a `WritePath` argument."""
         ...
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the step may still take before its process is ended; None where nobody said."""
+        """Return the seconds until the step's process is ended, or None without a limit."""
         ...
 
     def artifact(self, name: str) -> str:
-        """Where the worker writes a file that the core will keep among the workspace's artifacts under that name. `folder/name`: in a
-        folder of the artifacts, together with the others that a step names so."""
+        """Return the path to which the worker writes a file that the core keeps as an artifact of this name.
+
+        `folder/name` puts it into a folder of the artifacts, together with other files of the step.
+        """
         ...
 
     def blend_contents(self, path: str) -> Mapping[Kind, Sequence[str]]:
-        """The names of what a .blend file at `input_file(...)` holds, by kind."""
+        """Return the names of the datablocks in a .blend file at `input_file(...)`, by kind."""
         ...
 
     def import_file(
         self, path: str, form: str, home: Block, contents: Mapping[Kind, Sequence[str]] | None = None
     ) -> Sequence[Arrival]:
-        """Bring a file at `input_file(...)` in, its objects into the collection `home`; from a .blend those `contents`.
+        """Import a file at `input_file(...)` and put its objects into the collection `home`. From a .blend file,
+        import only `contents`.
 
-        `form` is gltf, obj, stl, ply, usd, fbx, alembic or blend. Calls operators, so only for tools that revert by memfile."""
+        `form` is gltf, obj, stl, ply, usd, fbx, alembic or blend. It calls operators, so only tools that revert by
+        memfile may use it.
+        """
         ...
 
     def file_facts(self, objects: Sequence[Block]) -> FileFacts:
-        """What objects hold that a file of them must hold as well."""
+        """Return measures of objects that a file of them must have as well."""
         ...
 
     def export_file(
         self, path: str, form: str, objects: Sequence[Block] | None, profile: str | None = None
     ) -> Sequence[Carried]:
-        """Write objects to `output_file(...)`; None is the whole file and only for blend. The scene stays as it is.
+        """Write objects to `output_file(...)`; None exports the complete file and works only for blend. The scene
+        does not change.
 
-        A .blend file is written without what would run where it is opened: returns what was left out of it."""
+        A .blend file is written without code that would run on opening. Returns the code that was left out.
+        """
         ...
 
     # ------------------------------------------------------------------ linked files
 
     def libraries(self) -> Sequence[str]:
-        """The paths of the .blend files that something in the scene is linked from."""
+        """Return the paths of the .blend files from which the scene links datablocks."""
         ...
 
     def linked_objects(self) -> Sequence[Block]:
-        """The objects of the scene that stay in other files; no name leads to them."""
+        """Return the objects of the scene that belong to other files. Tools cannot find them by name."""
         ...
 
     def linked(self, library: str) -> Sequence[tuple[Kind, str]]:
-        """What is linked from a library, and what came along with it, by kind and name."""
+        """Return the datablocks linked from a library, directly or indirectly, by kind and name."""
         ...
 
     def link_file(self, path: str, library: str, contents: Mapping[Kind, Sequence[str]]) -> Sequence[Block]:
-        """Link datablocks of a .blend file at `input_file(...)`, which stays at `library`; returns those that were asked for.
+        """Link datablocks of a .blend file at `input_file(...)`, whose permanent path is `library`. Return the
+        requested datablocks.
 
-        They belong to the library: nothing of them can be written."""
+        They belong to the library, so they cannot be written.
+        """
         ...
 
     def make_local(self, library: str) -> Sequence[Arrival]:
-        """Make everything that is linked from a library part of the scene, each with the name that it had."""
+        """Make all datablocks that are linked from a library local, each with its name."""
         ...

@@ -1,7 +1,8 @@
-"""Which datablocks a call names, and what becomes of them: marks on arguments, and the mentions that are read from a model by them.
+"""Mentions: the datablocks that a call names, and its effect on them, read from marks on the arguments.
 
-A plan is ordered by this: what an operation uses must have been made before, and must not be gone yet. A modifier or constraint is no
-datablock, but it is made, used and removed by name as well; its name counts within its object's.
+The order of a plan depends on mentions: a datablock must be created before an operation uses it, and must not be
+removed yet. A modifier or constraint is not a datablock, but calls also create, use and remove it by name. Its name
+is unique within its object.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ INSIDE_OBJECTS = {MODIFIER: "modifier", CONSTRAINT: "constraint"}
 
 
 class Role(Enum):
-    """What a call does with a datablock that it names. Of a rename, the old name is removed and the new one made."""
+    """The effect of a call on a datablock that it names. A rename removes the old name and creates the new one."""
 
     USES = "uses"
     MAKES = "makes"
@@ -35,8 +36,11 @@ class Role(Enum):
 
 
 class Mention(NamedTuple):
-    """One datablock that a call names. `owner` is the object that a modifier or constraint is in, "" for a datablock. Without
-    `surely`, the call can be right also where there is no such datablock. `at` points into the arguments."""
+    """A datablock that a call names. `at` points into the arguments.
+
+    `owner` is the object that contains a modifier or constraint, "" for a datablock. Without `surely`, the call may
+    also succeed if the datablock does not exist.
+    """
 
     role: Role
     kind: str
@@ -48,7 +52,7 @@ class Mention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Marks an argument that names a datablock, or several. `inside` is the argument beside it that names the owner."""
+    """Marks an argument that names one or several datablocks. `inside` is another argument, which names the owner."""
 
     role: Role
     kind: str
@@ -92,7 +96,7 @@ PERHAPS_A_NAME = Names(Role.USES, ANY_KIND, surely=False)
 
 
 def mentions(args: BaseModel, at: str = "") -> Iterator[Mention]:
-    """What the marked arguments name, those inside of parts and lists too."""
+    """Return the datablocks that the marked arguments name, including those inside parts and lists."""
     for field, mark in _marked_fields(type(args)):
         value = getattr(args, field)
         if value is None:
@@ -140,14 +144,14 @@ def _marked_fields(model: type[BaseModel]) -> tuple[tuple[str, Names | None], ..
 
 
 def metadata_of(annotation: Any) -> Iterator[Any]:
-    """What annotations of an argument say besides its type, at any depth."""
+    """Yield the metadata of an annotation at any depth."""
     yield from getattr(annotation, "__metadata__", ())
     for part in getattr(annotation, "__args__", ()):
         yield from metadata_of(part)
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models that an argument can hold, at any depth."""
+    """Yield the models that an argument can hold, at any depth."""
     parts: tuple[Any, ...] = getattr(annotation, "__args__", ())
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation

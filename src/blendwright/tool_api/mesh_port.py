@@ -1,4 +1,4 @@
-"""The part of the `Scene` port that changes meshes and their UV maps as a whole, and what it answers."""
+"""The part of the `Scene` port that changes complete meshes and their UV maps, with its result types."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ BooleanSolver = Literal["EXACT", "MANIFOLD"]
 
 @dataclass(frozen=True, slots=True)
 class EditDone:
-    """What one operation on a mesh has done: how many elements of which sort it selected of how many, and by how many vertices, edges and
-    faces the mesh grew."""
+    """The result of one mesh operation: the number of selected elements of a domain, and the added vertices, edges
+    and faces.
+    """
 
     op: str
     domain: str
@@ -26,7 +27,9 @@ class EditDone:
 
 @dataclass(frozen=True, slots=True)
 class CleanedMesh:
-    """What was mended: vertices merged, faces without area gone, vertices without a face gone, faces turned."""
+    """The result of cleaning a mesh: merged vertices, removed faces without area, removed vertices without a face,
+    and turned faces.
+    """
 
     welded: int
     degenerate: int
@@ -36,7 +39,9 @@ class CleanedMesh:
 
 @dataclass(frozen=True, slots=True)
 class UvMeasures:
-    """What a UV map is like; `overlap` is a share of the used area, `coverage` counts in tiles, densities in texels per metre."""
+    """Measures of a UV map. `overlap` is a share of the used area, `coverage` counts tiles, densities are texels per
+    metre.
+    """
 
     islands: int
     overlap: float
@@ -53,42 +58,49 @@ class UvMeasures:
 
 @dataclass(frozen=True, slots=True)
 class BooleanStep:
-    """What one cutter did to a mesh; volumes in the object's own space. `overlap` is what both had in common, None where it is not known:
-    a surface that is not closed encloses nothing."""
+    """The effect of one cutter on a mesh, with volumes in object space.
+
+    `overlap` is the common volume, or None if it is unknown because a surface is open and encloses nothing.
+    """
 
     volume: float | None
     overlap: float | None
     proven: bool
-    """Whether the volumes before and after, and that of what both have in common, add up."""
+    """Whether the volumes before and after the operation agree with the common volume."""
 
 
 class MeshPort(Protocol):
     def applied_mesh(self, obj: Block, modifier: str) -> Block:
-        """A new mesh: what one modifier alone makes of an object's mesh. It has a provisional name, so `rename` it."""
+        """Return a new mesh: the result of one modifier alone on an object's mesh. Its name is provisional, so
+        `rename` it.
+        """
         ...
 
     def edit_mesh(self, obj: Block, operations: Sequence[Any], world: Block) -> Sequence[EditDone]:
         """Run operations of mesh.edit on an object's mesh; `world` is its world matrix.
 
-        A part that is separated becomes a mesh of its name. A StepError points at the operation that cannot be done."""
+        A separated part becomes a new mesh of its name. Raises StepError with a pointer to the operation that fails.
+        """
         ...
 
     def clean_mesh(
         self, obj: Block, distance: float | None, degenerate: bool, loose: bool, normals: bool
     ) -> CleanedMesh:
-        """Mend an object's mesh: weld within a distance, take away what is degenerate or loose, turn faces outward."""
+        """Clean an object's mesh: weld vertices within a distance, remove degenerate or loose elements, and turn
+        faces outward.
+        """
         ...
 
     def join_meshes(self, target: Block, others: Sequence[tuple[Block, Block]]) -> None:
-        """Add the meshes of other objects to that of an object, each moved by the matrix beside it."""
+        """Add the meshes of other objects to that of an object, each transformed by its matrix."""
         ...
 
     def unwrap(self, obj: Block, uv_map: str, method: str, *, pack: bool, **settings: Any) -> None:
-        """Write a UV map of an object's mesh, as Blender's own ways of unwrapping make it."""
+        """Write a UV map of an object's mesh with one of Blender's unwrapping methods."""
         ...
 
     def project_uvs(self, obj: Block, uv_map: str, world: Block, view: str | None, camera: Block | None) -> None:
-        """Write a UV map as an object is seen from a side, or through a camera."""
+        """Write a UV map as the projection of an object from a side or through a camera."""
         ...
 
     def pack_uvs(
@@ -100,7 +112,7 @@ class MeshPort(Protocol):
     def measure_uvs(
         self, obj: Block, uv_map: str, world: Block, texture_size: int, picture: str, size: int
     ) -> UvMeasures:
-        """What a UV map is like; draws its layout to a PNG file."""
+        """Return measures of a UV map and draw its layout to a PNG file."""
         ...
 
     def boolean_mesh(
@@ -112,11 +124,13 @@ class MeshPort(Protocol):
         *,
         overlapping: bool,
     ) -> Sequence[BooleanStep]:
-        """Cut the mesh of an object by others, unite it with them, or leave what they have in common, one after the other.
+        """Apply the boolean operation with each of the cutters to the mesh of an object, one after the other.
 
-        A StepError points at the cutter (`/cutters/0`) whose result is empty, open or of the wrong volume."""
+        Raises StepError with a pointer to the cutter (`/cutters/0`) whose result is empty, open or of the wrong
+        volume.
+        """
         ...
 
     def builtin_shape(self, shape: Literal["monkey"]) -> tuple[Sequence[tuple[float, ...]], Sequence[tuple[int, ...]]]:
-        """Vertices and faces of a shape that Blender itself has, the same in each of its versions."""
+        """Return vertices and faces of a shape that Blender has built in, the same in each of its versions."""
         ...

@@ -1,4 +1,4 @@
-"""The part of the `Scene` port that lets bodies fall and cloth drape: in a world that nothing is left of, or set up to stay."""
+"""The part of the `Scene` port that simulates rigid bodies and cloth, either temporarily or as a permanent setup."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Track = Sequence[tuple[tuple[float, ...], tuple[float, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """An object as the simulation takes it; one that is not active stands still."""
+    """An object in a rigid-body simulation. A body that is not active does not move."""
 
     obj: Any
     active: bool
@@ -27,7 +27,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class ClothSettings:
-    """`pins` is a vertex group of the object: what has weight there stays in place."""
+    """Settings of cloth. Vertices with weight in the vertex group `pins` stay in place."""
 
     pins: str | None
     mass: float
@@ -48,7 +48,7 @@ class PhysicsPort(Protocol):
         substeps: int,
         ground: float | None,
     ) -> Sequence[Track]:
-        """Where each of the bodies is at each of so many frames, the first being where it stands now. Nothing is written."""
+        """Return the transforms of each body at each frame; the first frame is the current transform. Writes nothing."""
         ...
 
     def drape_cloth(
@@ -61,7 +61,9 @@ class PhysicsPort(Protocol):
         gravity: tuple[float, float, float],
         quality: int,
     ) -> Sequence[float]:
-        """The vertices of an object's mesh after so many frames, in its own space and in a row. Nothing is written."""
+        """Return the vertices of an object's mesh after `frames` frames, in object space as a flat list. Writes
+        nothing.
+        """
         ...
 
     def set_up_bodies(
@@ -73,9 +75,10 @@ class PhysicsPort(Protocol):
         substeps: int,
         animated: bool,
     ) -> str:
-        """Make rigid bodies of objects, to stay so, with the scene's own world; the name of its collection.
+        """Make objects permanent rigid bodies in the scene's rigid-body world, and return the name of its collection.
 
-        Those that fall follow their keyframes where they are `animated`. Only Blender's own undo takes it back."""
+        With `animated`, active bodies follow their keyframes. Only Blender's undo can revert this.
+        """
         ...
 
     def set_up_cloth(
@@ -88,5 +91,7 @@ class PhysicsPort(Protocol):
         gravity: tuple[float, float, float],
         quality: int,
     ) -> str:
-        """Make cloth of an object and obstacles of others by modifiers that stay; the name of the cloth's."""
+        """Add permanent modifiers that make an object cloth and others obstacles, and return the name of the cloth
+        modifier.
+        """
         ...

@@ -1,4 +1,4 @@
-"""The part of the `Scene` port that deals in pictures: images, renders and bakes."""
+"""The part of the `Scene` port for images, renders and bakes."""
 
 from __future__ import annotations
 
@@ -13,32 +13,38 @@ class PicturePort(Protocol):
     # ------------------------------------------------------------------ images
 
     def load_image(self, name: str, file: str, path: str, color_space: str | None, *, pack: bool) -> Block:
-        """A new image of a file at `input_file(...)`, which its users know as `path`; it has no size where Blender cannot read it."""
+        """Return a new image from a file at `input_file(...)` that users know as `path`. Its size is 0 if Blender
+        cannot read the file.
+        """
         ...
 
     def paint_image(self, image: Block, rows: Sequence[Sequence[Sequence[float]]], *, encode: bool) -> None:
-        """Fill an image with colours that blend into each other, in rows from the top down, and pack it. `encode`: as sRGB stores them."""
+        """Fill an image with a gradient of colours, in rows from the top down, and pack it. `encode` stores the
+        colours as sRGB.
+        """
         ...
 
     def painted_so(self, image: Block, rows: Sequence[Sequence[Sequence[float]]], *, encode: bool) -> bool:
-        """Whether an image has the pixels that `paint_image` gives it."""
+        """Return whether an image has the pixels that `paint_image` would give it."""
         ...
 
     def save_image(self, image: Block, file: str, settings: dict[str, Any], *, plain: bool) -> None:
-        """Write an image to `output_file(...)` with these settings of a picture file. `plain`: values are no colours."""
+        """Write an image to `output_file(...)` with these file settings. `plain` marks values that are not colours."""
         ...
 
     def picture_size(self, file: str) -> tuple[int, int]:
-        """Width and height of a picture file, 0 where Blender cannot read it."""
+        """Return width and height of a picture file, 0 if Blender cannot read it."""
         ...
 
     def picture_hash(self, file: str) -> str:
-        """Hash of the pixels of a picture file, whatever else is in it."""
+        """Return the hash of the pixels of a picture file, independent of its other content."""
         ...
 
     def lit_share(self, file: str) -> float | None:
-        """The share of what a picture file shows that is visibly lighter than black; None where that cannot be said: it shows nothing, has
-        several layers, or is so large that looking would cost more than it tells."""
+        """Return the share of pixels that are visibly lighter than black.
+
+        Returns None for a file that shows nothing, has several layers, or is too large to check.
+        """
         ...
 
     # ------------------------------------------------------------------ rendering
@@ -46,27 +52,33 @@ class PicturePort(Protocol):
     def render_still(
         self, filepath: str, *, camera: Block | None = None, output: dict[str, Any] | None = None, label: str = ""
     ) -> tuple[int, int]:
-        """Render the current frame with the scene's settings to a PNG file, or with other settings of a picture file, through a
-        camera or the scene's own. `label` is told to whoever waits, before how far it is.
+        """Render the current frame to a PNG file, or with other file `output` settings, through a camera or the
+        scene's own.
 
-        Returns how many samples were taken of each pixel, and how many were meant to be; 0 for an engine that does not say."""
+        Progress reports begin with `label`. Returns the samples taken per pixel and the samples intended; 0 for an
+        engine that reports none.
+        """
         ...
 
     def denoise_image(self, image: Block) -> None:
-        """Take the noise out of an image that may be written into freely, and pack it; pixels that are black stay so."""
+        """Denoise an image that may be overwritten, and pack it. Black pixels stay black."""
         ...
 
     def brightness_range(self, image: Block) -> tuple[float, float] | None:
-        """The least and the greatest brightness of the pixels of an image that are not black; None where all are."""
+        """Return the least and the greatest brightness of the pixels that are not black, or None if all are black."""
         ...
 
     def bake(self, obj: Block, image: Block, kind: str, *, sources: Sequence[Block] = (), **options: Any) -> None:
-        """Bake what an object's surface is like, or that of `sources`, into an image, and pack it. The image may be written into
-        freely; `options` are those of Blender's operator. Selection and materials are left as they were."""
+        """Bake the surface of an object, or of `sources`, into an image that may be overwritten, and pack it.
+
+        `options` are those of Blender's operator. Selection and materials stay unchanged.
+        """
         ...
 
     def frame_file(self, frame: int) -> str:
-        """Where the worker writes a frame of an animation, as PNG. A file that is there is the frame as an earlier try rendered it."""
+        """Return the path of an animation frame that the worker writes as PNG. An existing file is the frame from an
+        earlier try.
+        """
         ...
 
     def encode_video(
@@ -79,10 +91,12 @@ class PicturePort(Protocol):
         codec: str,
         quality: str,
     ) -> None:
-        """Make a video of PNG files of this size, one after the other, their colours as they are. `fps` is a number and what it is
-        divided by; `codec` is H264 (for .mp4) or VP9 (for .webm)."""
+        """Write PNG files of this size as a video without colour changes.
+
+        `fps` is a number and its divisor; `codec` is H264 (for .mp4) or VP9 (for .webm).
+        """
         ...
 
     def at_frame(self, frame: int) -> AbstractContextManager[None]:
-        """The scene at another frame for the length of a `with` block."""
+        """Return a context manager that sets the scene to another frame for a `with` block."""
         ...

@@ -1,4 +1,4 @@
-"""The part of the `Scene` port that looks closer at pictures: what is seen where, and how far two pictures agree."""
+"""The part of the `Scene` port that analyses pictures: visible objects, and the agreement of two pictures."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ CloserLook = Literal["NAMES", "DEPTH", "MASK"]
 
 @dataclass(frozen=True, slots=True)
 class VisibleObject:
-    """An object in a picture: its share of the pixels, its box in pixels (left, top, right, bottom), how near it comes in metres, its
-    colour in a mask, and a pixel in the middle of it."""
+    """An object in a picture: its share of the pixels, its box in pixels (left, top, right, bottom), its nearest
+    distance in metres, its mask colour, and a pixel near its middle.
+    """
 
     name: str
     share: float
@@ -24,7 +25,9 @@ class VisibleObject:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """The objects of a picture, the largest first; those that a render shows and this picture does not; nearest and farthest depth."""
+    """The objects of a picture, the largest first; the renderable objects that it does not show; the nearest and
+    farthest depth.
+    """
 
     objects: tuple[VisibleObject, ...]
     unseen: tuple[str, ...]
@@ -33,8 +36,11 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class PictureComparison:
-    """How far a picture agrees with another: outlines from 0 to 1 (None where the other has none that can be found), the mean
-    difference of colours, the share of pixels that visibly differ, and the boxes of both outlines as shares of the picture."""
+    """The agreement of two pictures: the overlap of the outlines from 0 to 1, the mean difference of colours, and the
+    share of visibly different pixels.
+
+    The overlap is None if no outline is found in the reference. The boxes of both outlines are shares of the picture.
+    """
 
     silhouette_iou: float | None
     silhouette_from: str
@@ -46,7 +52,9 @@ class PictureComparison:
 
 class LooksCloser(Protocol):
     def look_closer(self, form: CloserLook, file: str, camera: Any | None) -> Sight:
-        """Draw depths or a mask to a PNG file, as large as a render is now, or names into the picture that it holds."""
+        """Draw depths or a mask to a PNG file at the size of a render, or draw names into the picture that the file
+        contains.
+        """
         ...
 
     def compare_picture(
@@ -58,11 +66,14 @@ class LooksCloser(Protocol):
         objects: Sequence[Any],
         captions: Mapping[str, str],
     ) -> PictureComparison:
-        """Compare the picture of a render that a PNG file holds with another file, and write the panels that `captions` names there.
+        """Compare the rendered PNG file with the reference, and write the panels that `captions` names to the file.
 
-        The outlines are those of `objects`, or of all. A StepError where Blender cannot read the reference."""
+        The outlines are those of `objects`, or of all objects. Raises StepError if Blender cannot read the reference.
+        """
         ...
 
     def contact_sheet(self, file: str, pictures: Sequence[tuple[str | None, str]]) -> None:
-        """Write small pictures with their names to a PNG file, in rows; a plain field for what has none, or cannot be read."""
+        """Write small pictures with their names to a PNG file, in rows. A missing or unreadable picture becomes a
+        plain field.
+        """
         ...

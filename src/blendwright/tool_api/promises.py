@@ -1,8 +1,8 @@
-"""What a tool promises: the words for it, and named profiles of what a tool of a common sort guarantees about every call.
+"""The promises of tools: their vocabulary, and named profiles of the guarantees of common sorts of tools.
 
-A tool names exactly one profile, the kinds of datablock that it may change, and the capabilities that it needs:
-`promises = SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")`. Where it differs from the profile, it says so in
-the same line, for everyone to see: `.but(determinism=Determinism.SEEDED)`.
+A tool names one profile, the kinds of datablock that it may change, and the capabilities that it needs: `promises =
+SAFE_IDEMPOTENT_WRITE.writes_to(Kind.LIGHT).needs("object_write")`. It states differences from the profile in the same
+line: `.but(determinism=Determinism.SEEDED)`.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ CAPABILITIES: dict[str, str] = {
 
 
 class Ordered(StrEnum):
-    """Words that come in an order: `rank` grows from the first on."""
+    """Words with an order: `rank` grows from the first word."""
 
     def __init__(self, _: str) -> None:
         self.rank = len(type(self).__members__)
 
 
 class SafetyLevel(Ordered):
-    """How much a call may change; ordered from harmless to harmful."""
+    """The extent of a call's changes, ordered from harmless to harmful."""
 
     READ_ONLY = "read_only"
     SAFE_WRITE = "safe_write"
@@ -49,7 +49,7 @@ class SafetyLevel(Ordered):
 
 
 class SafetyMode(StrEnum):
-    """What a call needs around it."""
+    """The environment that a call needs."""
 
     HEADLESS_SAFE = "headless_safe"
     UI_ASSISTED = "ui_assisted"
@@ -57,7 +57,7 @@ class SafetyMode(StrEnum):
 
 
 class Determinism(Ordered):
-    """Whether equal input gives equal output; ordered from strong to weak."""
+    """The reproducibility of a call's output from equal input, ordered from strong to weak."""
 
     DETERMINISTIC = "deterministic"
     SEEDED = "seeded"
@@ -65,12 +65,12 @@ class Determinism(Ordered):
 
 
 def strictest(*demands: Determinism | None) -> Determinism | None:
-    """The strongest of what is demanded; None where nothing is."""
+    """Return the strongest demand, or None if there is none."""
     return min((demand for demand in demands if demand is not None), key=lambda demand: demand.rank, default=None)
 
 
 class Idempotence(StrEnum):
-    """What a repetition with equal arguments does."""
+    """The effect of repeating a call with equal arguments."""
 
     IDEMPOTENT = "idempotent"
     ACCUMULATING = "accumulating"
@@ -78,7 +78,7 @@ class Idempotence(StrEnum):
 
 
 class Revert(StrEnum):
-    """How a step is taken back, before the last resort of rebuilding the scene."""
+    """The way to undo a step, before the last resort of rebuilding the scene."""
 
     NOTHING = "nothing"  # a read-only tool
     INVERSE = "inverse"  # the recorded inverse of each write
@@ -86,7 +86,7 @@ class Revert(StrEnum):
 
 
 class Isolation(StrEnum):
-    """Which Blender process a call runs in."""
+    """The Blender process that a call runs in."""
 
     SHARED = "shared"  # the one that holds the scene, which goes on holding it
     REPLACED = "replaced"  # the one that holds the scene; a clean one takes its place afterwards
@@ -95,7 +95,7 @@ class Isolation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Requires:
-    """What a tool needs of the Blender it runs in; `blender_max` is the first version that is too new."""
+    """The requirements of a tool on its Blender. `blender_max` is the first version that is too new."""
 
     blender_min: Version
     capabilities: tuple[str, ...]
@@ -103,7 +103,7 @@ class Requires:
 
 
 class Changes(TypedDict, total=False):
-    """The promises that can be stated otherwise than a profile has them."""
+    """The promises in which a tool may differ from its profile."""
 
     safety_level: SafetyLevel
     safety_mode: SafetyMode
@@ -115,7 +115,9 @@ class Changes(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promises:
-    """What a tool guarantees about every call. A profile states all but `writes` and `requires`, which each tool has to say."""
+    """The guarantees of a tool about every call. A profile states all but `writes` and `requires`, which each tool
+    must state.
+    """
 
     safety_level: SafetyLevel
     safety_mode: SafetyMode
@@ -129,17 +131,19 @@ class Promises:
     requires: Requires | None = None
 
     def writes_to(self, *kinds: Kind) -> Promises:
-        """With the kinds of datablock that a call may change; none for a tool that writes files only."""
+        """Return promises with the kinds of datablock that a call may change; no kinds for a tool that only writes
+        files.
+        """
         return replace(self, writes=kinds)
 
     def needs(
         self, *capabilities: str, blender_min: Version = OLDEST_BLENDER, blender_max: Version | None = None
     ) -> Promises:
-        """With the capabilities that a session must offer, and the versions of Blender that the tool works in."""
+        """Return promises with the capabilities that a session must offer, and the supported versions of Blender."""
         return replace(self, requires=Requires(blender_min, capabilities, blender_max))
 
     def but(self, **changes: Unpack[Changes]) -> Promises:
-        """These promises with some of them changed."""
+        """Return these promises with some of them changed."""
         return replace(self, **changes)
 
 

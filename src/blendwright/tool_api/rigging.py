@@ -1,4 +1,4 @@
-"""The part of the Scene port that armatures, weights and shape keys need."""
+"""The part of the Scene port for armatures, weights and shape keys."""
 
 from __future__ import annotations
 
@@ -12,46 +12,57 @@ Weights = Mapping[str, Mapping[int, float]]
 
 class Rigging(Protocol):
     def edit_bones(self, armature: Any) -> AbstractContextManager[Any]:
-        """The bones of an armature as they can be written, for the length of a `with` block: Blender has them in edit mode only.
+        """Return a context manager for writing the bones of an armature, which Blender allows only in edit mode.
 
-        Holds pre-images of the armature and of every object that poses it. What was held of bones before is stale afterwards."""
+        It captures the armature and every object that poses it. References to bones from before are invalid
+        afterwards.
+        """
         ...
 
     def build_pose(self, obj: Any) -> None:
-        """Give an armature object the pose that it gets when it is first evaluated; that is no change of the scene."""
+        """Give an armature object the pose of its first evaluation. This does not count as a change of the scene."""
         ...
 
     def set_bone_matrices(self, obj: Any, matrices: Mapping[str, Any]) -> None:
-        """Pose bones of an object that is open for writing so that they are where these matrices say, in its own space; parents first."""
+        """Pose bones of an editable object so that they have these matrices in object space; list parents first."""
         ...
 
     def bone_weights(self, obj: Any, armature: Any, method: str) -> Weights:
-        """Weights of a mesh object for the bones of an armature object at rest, which both must be evaluated: by `heat` or `envelope`,
-        as Blender finds them; or all of each `vertex`, `part` or `object` for the bone that is nearest."""
+        """Return weights of a mesh object for the bones of an armature object at rest. Both must be evaluated.
+
+        `heat` and `envelope` are Blender's methods. `vertex`, `part` and `object` give the full weight to the nearest
+        bone.
+        """
         ...
 
     def selected_vertices(self, obj: Any, selector: Any, world: Any, at: str) -> Sequence[int]:
-        """The vertices that a selector of mesh.edit selects; `world` is the object's world matrix. A StepError when there are none."""
+        """Return the vertices that a selector of mesh.edit selects; `world` is the object's world matrix. Raises
+        StepError if there are none.
+        """
         ...
 
     def write_weights(self, obj: Any, weights: Weights) -> None:
-        """Give vertex groups of a mesh object exactly these weights; groups that are missing are made, those without weights are empty."""
+        """Give vertex groups of a mesh object exactly these weights. Missing groups are created, and groups without
+        weights become empty.
+        """
         ...
 
     def remove_vertex_groups(self, obj: Any, names: Sequence[str]) -> None:
-        """Take vertex groups of a mesh object away, with their weights."""
+        """Remove vertex groups of a mesh object with their weights."""
         ...
 
     def moved_vertices(
         self, obj: Any, start: Sequence[float], operations: Sequence[Any], world: Any
     ) -> Sequence[float]:
-        """Where vertices that start somewhere come to by operations of mesh.edit that move only: three numbers for each. Writes nothing."""
+        """Return the positions of vertices after operations of mesh.edit that only move, as a flat list. Writes
+        nothing.
+        """
         ...
 
     def add_shape_key(self, obj: Any, name: str) -> Any:
-        """A new shape key of a mesh object, of the shape of its first one, which is made too where there is none."""
+        """Return a new shape key of a mesh object with the shape of the basis key, which is created if it is missing."""
         ...
 
     def remove_shape_keys(self, obj: Any, names: Sequence[str]) -> None:
-        """Take shape keys of a mesh object away; with the last one the datablock goes that holds them."""
+        """Remove shape keys of a mesh object. Removing the last one also removes the datablock that holds them."""
         ...

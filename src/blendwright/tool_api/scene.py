@@ -43,12 +43,11 @@ __all__ = ["Block", "GeometryFacts", "Kind", "Point", "Scene"]
 
 @dataclass(frozen=True, slots=True)
 class GeometryFacts:
-    """What an object's geometry amounts to after its modifiers.
+    """Counts and bounds of an object's geometry after its modifiers.
 
-    Counts are of what is really there, instances counted as often as they appear; bounds are in the object's own space.
-
-    `loose_instances` are instances at the top: what is left of them when everything is realised is nothing. `open_edges` are
-    edges of meshes that have not exactly two faces, None unless they were asked for. `attributes` are those of all components.
+    Counts include each appearance of an instance; bounds are in object space. `loose_instances` are top-level
+    instances that realise to nothing. `open_edges` are mesh edges without exactly two faces, None unless requested.
+    `attributes` are those of all components.
     """
 
     vertices: int = 0
@@ -66,7 +65,7 @@ class GeometryFacts:
 
     @property
     def elements(self) -> int:
-        """How much there is of anything that can be seen or worked on."""
+        """Return the number of elements that can be seen or edited."""
         return self.vertices + self.curves + self.points + self.volumes + self.strokes
 
     @property
@@ -77,62 +76,64 @@ class GeometryFacts:
 
 
 class Scene(_Parts, Protocol):
-    """The port with all its parts. What belongs to one sort of work (meshes, files, pictures) is declared in a part of its own."""
+    """The complete port. Methods for one sort of work (meshes, files, pictures) are declared in separate parts."""
 
     # ------------------------------------------------------------------ reading
 
     @property
     def version(self) -> tuple[int, int, int]:
-        """The version of the Blender at hand."""
+        """Return the version of this Blender."""
         ...
 
     @property
     def active(self) -> Block:
-        """The scene datablock that tools work in."""
+        """Return the scene datablock that tools work in."""
         ...
 
     def find(self, kind: Kind, name: str) -> Block | None:
-        """The local datablock of that name, or None."""
+        """Return the local datablock of that name, or None."""
         ...
 
     def require(self, kind: Kind, name: str, at: str = "") -> Block:
-        """The datablock of that name; a StepError with did-you-mean when it is not there."""
+        """Return the datablock of that name. Raises StepError with a suggestion if it does not exist."""
         ...
 
     def missing(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
-        """For `check`: a finding when no datablock has that name. `at` is the JSON pointer of the argument."""
+        """Return a finding for `check` if no datablock has that name. `at` is the JSON pointer of the argument."""
         ...
 
     def name_conflicts(self, kind: Kind, name: str, at: str) -> Sequence[Finding]:
-        """For `check`: a finding when the name cannot be given to a new datablock (in use, or too long for this Blender)."""
+        """Return a finding for `check` if a new datablock cannot have this name (in use, or too long for this
+        Blender).
+        """
         ...
 
     def names(self, kind: Kind) -> Sequence[str]:
-        """All names of a kind, sorted."""
+        """Return all names of a kind, sorted."""
         ...
 
     def blocks(self, kind: Kind) -> Iterable[Block]:
-        """All datablocks of a kind, in the order of their names."""
+        """Return all datablocks of a kind in the order of their names."""
         ...
 
     def kind_of(self, block: Block) -> Kind:
-        """The kind of a datablock."""
+        """Return the kind of a datablock."""
         ...
 
     def users(self, block: Block) -> Sequence[Block]:
-        """The datablocks that refer to one. Costly in large scenes: ask for as few as possible."""
+        """Return the datablocks that refer to one. This is slow in large scenes, so call it rarely."""
         ...
 
     def users_of(self, blocks: Iterable[Block]) -> Mapping[Block, Sequence[Block]]:
-        """The same of several, which costs as much as for one."""
+        """Return the users of several datablocks, at the cost of one `users` call."""
         ...
 
     def collections_of(self, obj: Block) -> Sequence[Block]:
-        """The collections that hold an object, the scene's own among them."""
+        """Return the collections that contain an object, including the scene's own."""
         ...
 
     def is_in(self, collection: Block, obj: Block) -> bool:
-        """Whether a collection holds an object, in constant time."""
+        """Return whether a collection contains an object, in constant time."""
         ...
 
     def depsgraph(self) -> Block:
@@ -148,7 +149,9 @@ class Scene(_Parts, Protocol):
         ...
 
     def geometry_facts(self, obj: Block, *, open_edges: bool = False) -> GeometryFacts | None:
-        """What an object amounts to after its modifiers, all components and instances; None when it is not evaluated."""
+        """Return counts and bounds of an object after its modifiers, with all components and instances, or None if it
+        is not evaluated.
+        """
         ...
 
     def surfaces(self, objects: Iterable[Block]) -> Surfaces:

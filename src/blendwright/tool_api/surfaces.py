@@ -62,17 +62,19 @@ class Surfaces(Protocol):
         ...
 
     def touch(self, one: Any, other: Any, within: float) -> bool:
-        """Whether two surfaces come as close to each other as a distance."""
+        """Return whether two surfaces come as close to each other as this distance."""
         ...
 
     def cross(self, one: Any, other: Any, deeper: float) -> bool:
-        """Whether two surfaces go through each other, by more than a depth."""
+        """Return whether two surfaces intersect by more than this depth."""
         ...
 
     def shuts_in(self, obj: Any, point: Point) -> bool:
-        """Whether a surface without open edges is all around a point of the world, as far as rays to many sides tell."""
+        """Return whether a surface without open edges surrounds a point in world space, judged by rays in many
+        directions.
+        """
         ...
 
     def coincide(self, one: Any, other: Any, within: float) -> bool:
-        """Whether two meshes have the same vertices at the same places of the world, and the same faces."""
+        """Return whether two meshes have the same faces, and the same vertices in world space."""
         ...

@@ -1,8 +1,8 @@
-"""The Tool base: one small class per tool, with its promises in view and nothing assumed.
+"""The Tool base: one small class per tool, which states all its promises.
 
-A tool that leaves a declaration or its docstring out is refused when it is defined. A family (`class Creates(Tool[A, R],
-family=True)`) is no tool itself: it holds the `check`, `apply` and `verify` that its tools share, and declares nothing for them.
-The base owns no order of phases: that is the worker's, and no tool can skip a part of it.
+Defining a tool without a declaration or a docstring fails. A family (`class Creates(Tool[A, R], family=True)`) is not
+a tool: it holds the `check`, `apply` and `verify` that its tools share, and declares nothing for them. The worker
+owns the order of the phases, and no tool can skip a phase.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NAME = re.compile(r"[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*")
 
 
 class Example:
-    """Arguments that work; `given` are the calls that set the stage, as (tool name, arguments)."""
+    """Arguments that work. `given` are the calls that prepare the scene, as (tool name, arguments)."""
 
     def __init__(self, args: Mapping[str, Any], *given: tuple[str, Mapping[str, Any]]) -> None:
         self.args = args
@@ -53,7 +53,9 @@ DECLARATIONS: dict[str, type] = {"name": str, "promises": Promises, "examples": 
 
 
 class Tool(Generic[A, R]):
-    """What every tool is. Declared promises hold for all arguments; a `…_for` method may promise more for given ones."""
+    """The base of every tool. Declared promises hold for all arguments; a `…_for` method may promise more for certain
+    arguments.
+    """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
@@ -94,40 +96,45 @@ class Tool(Generic[A, R]):
     # ------------------------------------------------------------------ the parts an author writes
 
     def check(self, scene: Scene, args: A) -> Findings:
-        """Everything that speaks against running; reads only."""
+        """Yield every finding that prevents the call. Only reads."""
         raise NotImplementedError
 
     def apply(self, scene: Scene, args: A) -> R:
-        """Do it; every write goes through `scene`."""
+        """Perform the call and return its result. All writes go through `scene`."""
         raise NotImplementedError
 
     def stages(self, scene: Scene, args: A) -> Generator[None, None, R]:
-        """`apply` in parts, where there are some: of calls that run together, one part after the other is done for all of them."""
+        """Run `apply` in stages. For calls that run together, the worker runs each stage for all of them before the
+        next stage.
+        """
         yield from ()
         return self.apply(scene, args)
 
     def verify(self, scene: Scene, args: A, result: R) -> Findings:
-        """What is not as promised, read back from the data."""
+        """Read the data back and yield a finding for each broken promise."""
         raise NotImplementedError
 
     def examine(self, args: A, blender: Version | None) -> Findings:
-        """What is wrong with the arguments that their schema cannot say. Pure: no scene, no Blender; pointers into the arguments.
+        """Return findings about the arguments that the schema cannot express, with pointers into the arguments. Uses
+        neither scene nor Blender.
 
-        Without a version: what no supported Blender would take.
+        Without a version, report only what no supported Blender accepts.
         """
         return ()
 
     # ------------------------------------------------------------------ promises that may depend on the arguments
 
     def safety_level_for(self, args: A) -> SafetyLevel:
-        """Of these arguments: some destroy more than the tool as such."""
+        """Return the safety level of a call with these arguments, because some arguments destroy more."""
         destroys = any(getattr(args, name) for name in self.destructive_with)
         if destroys:
             return SafetyLevel.DESTRUCTIVE
         return self.safety_level
 
     def reasons_for(self, args: A) -> tuple[str, ...]:
-        """Return why these arguments make the call more dangerous than the tool as such, for the person who is asked."""
+        """Return the reasons why these arguments are more dangerous than the tool's level, for the person who
+        approves.
+        """
         return ()
 
     def determinism_for(self, args: A) -> Determinism:
@@ -140,86 +147,91 @@ class Tool(Generic[A, R]):
         return self.replayable
 
     def revert_for(self, args: A, blender: Version) -> Revert:
-        """How a call with these arguments is taken back in this Blender."""
+        """Return how to undo a call with these arguments in this Blender."""
         return self.revert
 
     def frames_for(self, args: A) -> Mapping[str, Any] | None:
-        """Of a call that renders frames one by one: all that decides, together with the scene, what each looks like. Frames of equal
-        keys are rendered once."""
+        """Return everything except the scene that decides the look of each frame, or None if the call renders no
+        frames.
+
+        Frames with equal keys are rendered once.
+        """
         return None
 
     def seed_for(self, args: A) -> int | None:
-        """The seed, for seeded tools: it is always an argument and is echoed."""
+        """Return the seed of a seeded tool, which is always an argument, else None."""
         if self.determinism is Determinism.SEEDED:
             return getattr(args, "seed", None)
         return None
 
     def tolerance_for(self, args: A) -> float | None:
-        """The tolerance within which results agree, where one applies."""
+        """Return the tolerance within which results agree, or None."""
         return None
 
     def vertices_for(self, args: A) -> int:
-        """How many vertices the arguments ask for, where they tell: the contract bounds it."""
+        """Return the number of vertices that the arguments request, 0 if they do not tell. The contract limits it."""
         return 0
 
     def code_chars_for(self, args: A) -> int:
-        """How long the code in the arguments is, where there is some: the contract bounds it."""
+        """Return the number of characters of code in the arguments. The contract limits it."""
         return 0
 
     def capabilities_for(self, args: A) -> tuple[str, ...]:
-        """What these arguments need; some need more than the tool as such."""
+        """Return the capabilities that these arguments need, which may be more than the tool's."""
         return self.requires.capabilities
 
     def mentions_for(self, args: A) -> Iterable[Mention]:
-        """The datablocks that these arguments name: what the call uses, makes and removes."""
+        """Return the datablocks that these arguments name: used, created and removed ones."""
         return mentions(args)
 
     def isolation_for(self, args: A) -> Isolation:
-        """Which process the call runs in."""
+        """Return the process that the call runs in."""
         return Isolation.SHARED
 
     def seconds_for(self, args: A) -> float | None:
-        """A deadline in the arguments themselves; the contract's own holds in any case."""
+        """Return the deadline that the arguments set, or None. The contract's deadline always holds."""
         return None
 
     def time_asked(self, args: A) -> tuple[str, float] | None:
-        """The argument that asks for time, and the seconds; the contract bounds it."""
+        """Return the argument that requests time and its seconds, or None. The contract limits it."""
         return None
 
     def reads_back(self, args: A) -> tuple[str, str] | None:
-        """The form and the profile by which another process reads the file that the call writes, before it leaves; None for none."""
+        """Return the format and profile for reading the written file in another process before delivery, or None."""
         return None
 
     def read_back(self, args: A, result: Mapping[str, Any], found: FileFacts) -> tuple[Mapping[str, Any], Findings]:
-        """The result with what was found in the file, and what is wrong with that."""
+        """Return the result with the measures of the written file, and findings about them."""
         return result, ()
 
     def shown_for(self, args: A) -> str:
-        """What a person must see whole before allowing the call, such as code; nothing beyond the arguments by default."""
+        """Return the text that a person must see completely before approving the call, such as code. The default is
+        empty.
+        """
         return ""
 
     # ------------------------------------------------------------------ what is derived
 
     @classmethod
     def summary(cls) -> str:
-        """The first paragraph of the docstring, as one line."""
+        """Return the first paragraph of the docstring as one line."""
         return " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
 
     @classmethod
     @cache
     def args_schema(cls) -> dict[str, Any]:
-        """The JSON Schema of the arguments."""
+        """Return the JSON Schema of the arguments."""
         return cls.args_model.model_json_schema()
 
     @classmethod
     @cache
     def result_schema(cls) -> dict[str, Any]:
-        """The JSON Schema of the result."""
+        """Return the JSON Schema of the result."""
         return cls.result_model.model_json_schema(mode="serialization")
 
     @classmethod
     def declaration(cls) -> dict[str, Any]:
-        """Every promise as data: what the reference page, the host and the planner are told."""
+        """Return every promise as data, for the reference page, hosts and the planner."""
         return {
             "name": cls.name,
             "version": cls.version,
@@ -248,7 +260,7 @@ AnyTool = Tool[Any, Any]
 
 
 def completed(stages: Generator[None, None, R]) -> R:
-    """What stages come to that are done in one go."""
+    """Run all stages and return the result."""
     while True:
         try:
             next(stages)
@@ -257,7 +269,7 @@ def completed(stages: Generator[None, None, R]) -> R:
 
 
 class Reads(Tool[A, R], Generic[A, R], family=True):
-    """Answers a question about the scene. A tool defines `apply`, and `check` where something can be wrong."""
+    """The family of read-only tools. A tool defines `apply`, and `check` if a call can be wrong."""
 
     def check(self, scene: Scene, args: A) -> Findings:
         return ()
@@ -298,7 +310,7 @@ def _models(cls: type[AnyTool]) -> tuple[type[Args], type[Result]] | None:
 
 
 def _type_arguments(cls: Any, values: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """What a class says for the parameters of `Tool`, itself or by way of a family."""
+    """Return the arguments that a class passes to the parameters of `Tool`, directly or through a family."""
     for base in getattr(cls, "__orig_bases__", ()):
         origin: Any = get_origin(base)
         if Tool in getattr(origin, "__mro__", ()):

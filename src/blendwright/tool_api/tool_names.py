@@ -1,4 +1,4 @@
-"""The two names of a tool: its own, `noun.verb`, and the one that MCP hosts see, with an underscore for the dot."""
+"""The two names of a tool: `noun.verb`, and the MCP name with an underscore instead of the dot."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 
 def mcp_name(name: str) -> str:
-    """Some hosts refuse a dot."""
+    """Return the name for MCP hosts, some of which refuse a dot."""
     return name.replace(".", "_")
 
 
 def own_name(name: str, known: Iterable[str]) -> str:
-    """The tool's own name, where this is the MCP name of exactly one of those known; else the name as it is."""
-    meant = [own for own in known if mcp_name(own) == name]
-    if len(meant) == 1:
-        return meant[0]
+    """Return the tool whose MCP name this is, if exactly one of the known tools has it, else the name unchanged."""
+    matches = [tool_name for tool_name in known if mcp_name(tool_name) == name]
+    if len(matches) == 1:
+        return matches[0]
     return name

@@ -1,1 +1,3 @@
-"""What the core and a worker say to each other: frames, steps, the shape of answers, and the ports to Blender processes."""
+"""The protocol between the core and a worker: frames, steps, the shape of answers, and the ports to Blender
+processes.
+"""

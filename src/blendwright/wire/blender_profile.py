@@ -1,11 +1,11 @@
-"""What a Blender says about itself, and about the process that it runs in."""
+"""The properties that a Blender and its process report."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-# Of the fingerprint: raised whenever the same scene gets another hash.
+# The version of the fingerprint, raised whenever the same scene gets another hash.
 FINGERPRINT_METHOD = 3
 
 Transport = Literal["in_process", "command_line", "stdio", "http"]
@@ -13,13 +13,15 @@ Word = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 def hash_scheme(version: Sequence[int]) -> str:
-    """How hashes begin that this blendwright makes with a Blender: those of other methods and Blenders cannot be compared with them."""
+    """Return the prefix of the hashes that this blendwright makes with a Blender version. Hashes with different
+    prefixes are not comparable.
+    """
     major, minor = version[:2]
     return f"bw{FINGERPRINT_METHOD}:{major}.{minor}"
 
 
 class BlenderProfile(BaseModel):
-    """One Blender, whatever process it runs in."""
+    """The properties of one Blender, independent of its process."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
@@ -32,20 +34,20 @@ class BlenderProfile(BaseModel):
     engines: tuple[str, ...]
     features: dict[str, bool]
     name_bytes: int
-    """How long a datablock's name may be, in bytes of UTF-8."""
+    """The longest name of a datablock in bytes of UTF-8."""
     confinement: dict[str, Any]
-    """What holds the worker in, field by field, as the confinement reported it."""
+    """The confinement of the worker, field by field as it reported it."""
     python: str
 
 
 class WorkerProfile(BlenderProfile):
-    """A Blender as it announced itself in the handshake, with what is true of its process only."""
+    """The profile that a worker sends in the handshake, with the properties of its process."""
 
     pid: int
     memory_mb: float | None = None
-    """Resident memory of the idle worker, where the system tells."""
+    """The resident memory of the idle worker in MB, or None if the system does not report it."""
 
     @property
     def lasting(self) -> BlenderProfile:
-        """What holds for every worker of this Blender."""
+        """Return the part of the profile that is the same for every worker of this Blender."""
         return BlenderProfile(**{name: getattr(self, name) for name in BlenderProfile.model_fields})

@@ -1,10 +1,10 @@
-"""What can be told of objects and of a file that holds them: the same measures on both sides of an export."""
+"""Measures of objects and of a file that contains them, which both sides of an export compute."""
 
 from typing import TypedDict
 
 
 class TextureFacts(TypedDict):
-    """A picture that reaches an input of a material; its size is 0 where there is no picture behind the name."""
+    """A picture that is connected to an input of a material. Its size is 0 if the picture is missing."""
 
     material: str
     input: str
@@ -14,10 +14,11 @@ class TextureFacts(TypedDict):
 
 
 class FileFacts(TypedDict):
-    """Of all that has faces, after modifiers and with instances, in world space.
+    """Measures of everything with faces, after modifiers and with instances, in world space.
 
-    `shapes` are the names of objects with faces, an instance once for each time that it appears. `unmapped` are those of them that have a
-    picture on them and no UV map. Bounds are [] where there is nothing to bound. `open_edges` have fewer than two faces."""
+    `shapes` are the names of objects with faces, once for each instance. `unmapped` are those with a picture and
+    without a UV map. Bounds are [] without geometry. `open_edges` have fewer than two faces.
+    """
 
     shapes: list[str]
     triangles: int

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any, BinaryIO, Self
 
-# 2: both sides say in their hello which package they run.
+# Since version 2, both sides report in their hello which package they run.
 PROTOCOL = 2
 MAX_FRAME = 32 * 1024 * 1024
 
@@ -22,11 +22,11 @@ _LENGTH = struct.Struct(">I")
 
 
 class FrameError(Exception):
-    """The stream cannot be trusted any more: where the next frame begins is unknown."""
+    """The stream is unusable, because the start of the next frame is unknown."""
 
 
 class OversizedFrame(FrameError):
-    """A length beyond the limit was announced."""
+    """The length of a frame exceeds the limit."""
 
 
 class TruncatedFrame(FrameError):
@@ -34,12 +34,12 @@ class TruncatedFrame(FrameError):
 
 
 def open_reader(fd: int) -> BinaryIO:
-    """A blocking reader that owns the descriptor; buffered, so that many small frames cost few system calls."""
+    """Return a blocking, buffered reader that owns the descriptor. The buffer saves system calls for small frames."""
     return os.fdopen(fd, "rb", buffering=64 * 1024)
 
 
 class CountingReader:
-    """A reader that can tell, without waiting, whether more than it has given out is there to be read."""
+    """A reader that can report without waiting whether more data is available."""
 
     def __init__(self, fd: int) -> None:
         self._raw = _CountedFile(fd, "rb")
@@ -63,7 +63,7 @@ class CountingReader:
 
 
 class _CountedFile(io.FileIO):
-    """Counts what the buffer above it has taken in."""
+    """A file that counts the bytes that the buffer above it has read."""
 
     bytes_read = 0
 
@@ -74,14 +74,14 @@ class _CountedFile(io.FileIO):
 
 
 def read_frame(reader: BinaryIO) -> bytes | None:
-    """The body of the next frame; None when the stream ended between two frames."""
+    """Return the body of the next frame, or None when the stream ended between two frames."""
     head = reader.read(_LENGTH.size)
     if not head:
         return None
     if len(head) < _LENGTH.size:
         raise TruncatedFrame("the stream ended inside the length of a frame")
     (length,) = _LENGTH.unpack(head)
-    # Checked before a byte of the body is read, so that a wrong length never makes us allocate it.
+    # Check the length before reading the body, so that a wrong length never causes an allocation.
     if length > MAX_FRAME:
         raise OversizedFrame(f"a frame of {length} bytes was announced; at most {MAX_FRAME} are allowed")
     body = reader.read(length)
@@ -91,31 +91,31 @@ def read_frame(reader: BinaryIO) -> bytes | None:
 
 
 def header(body: bytes) -> bytes:
-    """The four bytes that go before the body."""
+    """Return the four bytes that precede the body."""
     if len(body) > MAX_FRAME:
         raise OversizedFrame(f"a frame of {len(body)} bytes is too large; at most {MAX_FRAME} are allowed")
     return _LENGTH.pack(len(body))
 
 
 def write_frame(fd: int, body: bytes) -> None:
-    """Write one frame to a blocking descriptor: head and body in one system call, without joining them first."""
+    """Write one frame to a blocking descriptor: header and body in one system call, without joining them first."""
     write_frames(fd, [body])
 
 
 def write_frames(fd: int, bodies: Sequence[bytes]) -> None:
-    """Write frames, a few hundred at most, in as few system calls as the descriptor takes them."""
+    """Write at most a few hundred frames in as few system calls as the descriptor allows."""
     remaining = [memoryview(part) for body in bodies for part in (header(body), body)]
     while remaining:
         remaining = write_some(fd, remaining)
 
 
 def write_some(fd: int, parts: list[memoryview]) -> list[memoryview]:
-    """Write as much as the descriptor takes at once; what is left over is returned. Raises BlockingIOError like os.writev."""
+    """Write as much as the descriptor takes at once, and return the rest. Raises BlockingIOError like os.writev."""
     return unwritten(parts, os.writev(fd, parts))
 
 
 def unwritten(parts: Sequence[memoryview], written: int) -> list[memoryview]:
-    """What is left of the parts after so many bytes."""
+    """Return the rest of the parts after `written` bytes."""
     remaining: list[memoryview] = []
     for part in parts:
         if written >= len(part):

@@ -1,7 +1,7 @@
-"""The methods of a worker's scene: the name of each, what its request holds, and what it answers.
+"""The methods of a worker's scene, each with its name, its request and its answer.
 
-The one list that both sides go by: the core to call them, the worker to provide them, each to check what it receives.
-A step is one of them, and nearly all that is sent.
+The core uses this list to call methods, the worker to provide them, and both to check what they receive. Nearly all
+requests are steps.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from blendwright.wire.shape_check import Check, shape
 
 
 class StepRequest(TypedDict):
-    """One operation to be run inside Blender. Arguments are canonical already: the core has checked them."""
+    """An operation to run inside Blender. Its arguments are canonical, because the core has checked them."""
 
     tool: str
     version: int
@@ -33,14 +33,14 @@ class StepRequest(TypedDict):
     epoch: NotRequired[int]
     # Answer before the next request is looked at; otherwise a kept step may be hashed together with those behind it.
     prompt: NotRequired[bool]
-    # Nobody goes on with this process, nor believes what it says of its scene: nothing is captured for a way back, and nothing hashed.
+    # The core discards this process and does not trust its scene, so the step captures no inverse and computes no hash.
     disposable: NotRequired[bool]
     # Compare the incremental hash with a full recomputation before answering.
     cross_check: NotRequired[bool]
 
 
 class StepAnswer(TypedDict):
-    """What became of a step."""
+    """The outcome of a step."""
 
     ok: bool
     fault: str | None
@@ -77,8 +77,10 @@ HIDDEN_DRIVER = "hidden_driver"
 
 
 def is_consistent(answer: StepAnswer) -> bool:
-    """Whether the values agree: a failed step has findings that can be read, a kept one has none, and every change has its words."""
-    # Whoever reads of a failure looks for its first finding, and keeps a step that has none.
+    """Return whether the values of an answer agree: a failed step has readable findings, a kept step has none, and
+    changes have valid lengths.
+    """
+    # The core reads the first finding of a failure, and keeps a step without findings.
     findings = answer["findings"]
     if answer["ok"] is bool(findings) or (findings and not all(map(_is_finding, findings))):
         return False
@@ -98,7 +100,7 @@ def _is_finding(data: Any) -> bool:
 
 
 class BulkRequest(TypedDict):
-    """Steps to run in this order, nobody being asked between them: as far as all goes well, and as long as it goes quickly."""
+    """Steps to run in this order in one request, until one fails or they take too long."""
 
     steps: list[StepRequest]
     # As for a single step; a bulk of which something is left over closes it too.
@@ -106,14 +108,16 @@ class BulkRequest(TypedDict):
 
 
 class BulkAnswer(TypedDict):
-    """The answers to the steps that were run: to all of them, or to the first ones. The last one may have failed, and no other; where
-    none did and some are left over, they took long, and the rest is to be sent again."""
+    """The answers to all steps or to the first ones. Only the last one may have failed.
+
+    If none failed and steps are left over, the run took long, and the core sends the rest again.
+    """
 
     answers: list[StepAnswer]
 
 
 class NoArguments(TypedDict):
-    """The request of a method that needs nothing."""
+    """The request of a method without arguments."""
 
 
 class FileRequest(TypedDict):
@@ -123,35 +127,40 @@ class FileRequest(TypedDict):
 
 
 class OpenRequest(FileRequest):
-    """What to open; without `full` its hash is not computed, and the one that is answered is that of nothing. With `drop_unused`
-    what the next file would not keep, since nothing uses it, is removed at once: a window's file may have such datablocks."""
+    """A file to open. Without `full` its hash is not computed, and the answer has the hash of nothing.
+
+    `drop_unused` removes datablocks without users at once, which a window's file may have and the next saved file
+    would lose.
+    """
 
     full: NotRequired[bool]
     drop_unused: NotRequired[bool]
 
 
 class SwapRequest(FileRequest):
-    """What to open in place of the scene; `drop_unused` as for opening. `home` is the directory of the file that it is a copy of: paths
-    get the form that they have in the hash there."""
+    """A file to open in place of the scene, with `drop_unused` as for opening.
+
+    `home` is the directory of the file that this one is a copy of. Paths in the hash are relative to it.
+    """
 
     drop_unused: NotRequired[bool]
     home: NotRequired[str]
 
 
 class SaveRequest(FileRequest):
-    """Where to save; without `full` the hash is the one kept from step to step, not a full recomputation."""
+    """A file to save to. Without `full` the answer has the incremental hash, not a full recomputation."""
 
     full: NotRequired[bool]
 
 
 class ExportRequest(FileRequest):
-    """Where to export; with `keep_unused` datablocks without users get a fake user, so that the file keeps them."""
+    """A file to export to. With `keep_unused`, datablocks without users get a fake user, so that the file keeps them."""
 
     keep_unused: NotRequired[bool]
 
 
 class HashRequest(TypedDict):
-    """With `full` the hash is recomputed."""
+    """A request for the hash. With `full` it is recomputed."""
 
     full: NotRequired[bool]
 
@@ -163,13 +172,13 @@ class RelocateRequest(FileRequest):
 
 
 class ContentRequest(FileRequest):
-    """Where to write the content of datablocks, which `keys` names by kind and name; all where it is left out."""
+    """A file for the content of datablocks. `keys` selects them by kind and name; the default is all."""
 
     keys: NotRequired[list[list[str]]]
 
 
 class ReadBackRequest(FileRequest):
-    """A file that was exported, of which format and for which purpose."""
+    """An exported file with its format and purpose."""
 
     form: str
     profile: str
@@ -186,7 +195,7 @@ class SceneHash(TypedDict):
 
 
 class RedoStep(TypedDict):
-    """A step that was committed, with the hash that it led to."""
+    """A committed step with the hash that it led to."""
 
     tool: str
     version: int
@@ -195,20 +204,20 @@ class RedoStep(TypedDict):
 
 
 class RedoRequest(TypedDict):
-    """Steps to run again in this order, up to the first that leads elsewhere."""
+    """Steps to run again in this order, up to the first that leads to another hash."""
 
     steps: list[RedoStep]
 
 
 class RedoAnswer(SceneHash):
-    """How many of the steps led where they led before; the hash is that of the scene after the last one that was run."""
+    """The number of steps that led to the same hash as before, and the hash after the last step that ran."""
 
     redone: int
     message: str
 
 
 class Script(TypedDict):
-    """Code that a scene carries; see `tool_api.file_port.Carried`."""
+    """Code that a scene contains; see `tool_api.file_port.Carried`."""
 
     what: str
     kind: str
@@ -217,13 +226,15 @@ class Script(TypedDict):
 
 
 class ActiveItem(Script):
-    """Something in a scene that runs by itself or names a file. The digest tells another content under the same name."""
+    """An item of a scene that runs automatically or names a file. The digest distinguishes contents under the same
+    name.
+    """
 
     digest: str
 
 
 class ExternalPath(TypedDict):
-    """A path as it stands in the scene, with the datablock that has it."""
+    """A path as the scene stores it, with the datablock that stores it."""
 
     kind: str
     name: str
@@ -231,20 +242,20 @@ class ExternalPath(TypedDict):
 
 
 class ExportAnswer(SceneHash):
-    """The scripts that were left out of the file."""
+    """The scripts that the export removed."""
 
     cleaned: list[Script]
 
 
 class SwapAnswer(SceneHash):
-    """What is different in the scene that was opened, and what it carries."""
+    """The differences of the opened scene, and its active content."""
 
     changes: list[list[str]]
     active_content: list[ActiveItem]
 
 
 class ContentAnswer(TypedDict):
-    """How many datablocks were written."""
+    """The number of datablocks written."""
 
     blocks: int
 
@@ -265,13 +276,13 @@ class ActiveContentAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Method:
-    """One method that a worker answers."""
+    """A method that a worker answers."""
 
     name: str
     request_fits: Check
-    """Whether this can be a request of the method."""
+    """Checks the shape of a request."""
     answer_fits: Check
-    """Whether this can be its answer."""
+    """Checks the shape of an answer."""
 
 
 def _method(name: str, request: type, answer: type) -> Method:

@@ -1,6 +1,6 @@
-"""Which blendwright a process runs: core and worker tell each other, and work together only where it is the same.
+"""The blendwright package that a process runs. Core and worker exchange it and work together only if it is the same.
 
-The version alone is not enough: between two versions the sources of a checkout change under the same number.
+The version alone is not enough, because the sources of a checkout change between versions.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import blendwright
 PACKAGE = Path(blendwright.__file__).parent
 # The code of an answer to a hello that comes from another package.
 PACKAGE_MISMATCH = "package_mismatch"
-# What runs in a worker.
+# The packages that run in a worker.
 FOLDERS = ("util", "values", "wire", "tool_api", "nodes", "tools", "blender")
 
 
 class PackageVersion(TypedDict):
-    """What one side says of itself in the handshake."""
+    """The package of one side in the handshake."""
 
     version: str
     hash: str
@@ -34,7 +34,7 @@ def this_package() -> PackageVersion:
 
 
 def same_package(theirs: object) -> bool:
-    """Whether the other side runs this very package. Its Python may be another one."""
+    """Return whether the other side runs exactly this package. Its Python version may differ."""
     match theirs:
         case {"version": str(version), "hash": str(sources)}:
             ours = this_package()
@@ -44,7 +44,7 @@ def same_package(theirs: object) -> bool:
 
 
 def mismatch(core: object, worker: object) -> str:
-    """For people, which package each side runs."""
+    """Return a message for people about the packages of both sides."""
     return f"the core runs {_described(core)} and the worker runs {_described(worker)}"
 
 
@@ -58,7 +58,7 @@ def _described(package: object) -> str:
 
 @cache
 def package_hash() -> str:
-    """A hash over the sources of everything that runs in a worker."""
+    """Return a hash of the sources of all packages that run in a worker."""
     return hash_of(PACKAGE)
 
 

@@ -1,7 +1,7 @@
-"""The scene in a worker, seen from the core: one typed method for each request that a worker answers.
+"""The scene in a worker, as the core uses it: one typed method for each request that a worker answers.
 
-How requests travel is for the subclass (`submit` and `call`); nobody else names the methods of the wire. File names are relative to
-the worker's scratch directory.
+Subclasses implement the connection with `submit` and `call`. No other code names the methods of the wire. File names
+are relative to the worker's scratch directory.
 """
 
 from abc import ABC, abstractmethod
@@ -27,13 +27,14 @@ from blendwright.wire.methods import (
 )
 from blendwright.wire.worker_port import ChildProcess
 
-# For what is not a call and has no deadline of its own: only a bound against a Blender that hangs.
+# The deadline of requests that are not calls. It only protects against a Blender that hangs.
 HANG_SECONDS = 600.0
 
 
 class RemoteScene(ABC):
-    """One Blender that has said hello, and the scene in it. Every method raises WorkerLost, DeadlinePassed, Cancelled, ProtocolBreach or
-    WorkerFault."""
+    """A Blender after the handshake, and its scene. Every method raises WorkerLost, DeadlinePassed, Cancelled,
+    ProtocolBreach or WorkerFault.
+    """
 
     profile: WorkerProfile
     catalogue: str
@@ -47,12 +48,12 @@ class RemoteScene(ABC):
 
     @property
     def process(self) -> ChildProcess | None:
-        """The process behind it, where the core started it."""
+        """Return the worker's process if the core started it, else None."""
         return None
 
     @abstractmethod
     def submit(self, method: str, params: Mapping[str, Any]) -> Future[Any]:
-        """Send a request without waiting, never blocking; answers come in the order of the requests."""
+        """Send a request without waiting or blocking. Answers come in the order of the requests."""
 
     @abstractmethod
     def call(
@@ -64,22 +65,28 @@ class RemoteScene(ABC):
         cancel: CancelToken | None = None,
         label: str | None = None,
     ) -> Any:
-        """Send and wait, at most `deadline` seconds; past it, or on cancel, the worker is abandoned. Errors speak of `label`."""
+        """Send a request and wait at most `deadline` seconds. After a timeout or a cancellation the worker is
+        abandoned. Errors mention `label`.
+        """
 
     @abstractmethod
     def abandon(self) -> None:
-        """Give it up at once, with its scene; calls that wait fail with WorkerLost. A child process is killed."""
+        """Give up the worker and its scene at once. Waiting calls fail with WorkerLost, and a child process is
+        killed.
+        """
 
     @abstractmethod
     def close(self, timeout: float = 1.0) -> None:
-        """Let it end by itself, give it up after `timeout` seconds, and remove what it left."""
+        """Let the worker end, abandon it after `timeout` seconds, and remove its files."""
 
     def require_process(self) -> ChildProcess:
-        """For what goes through files in the worker's scratch. Raises EnvironmentUnfit where there is no such directory."""
+        """Return the child process, whose scratch directory exchanges files. Raises EnvironmentUnfit if the core did
+        not start the worker.
+        """
         if self.process is None:
             raise EnvironmentUnfit(
                 "this needs a Blender process that Blendwright started itself: files are exchanged through its scratch directory",
-                cure="Leave out the open window, and use bpy or a Blender executable.",
+                cure="Detach the open window, and use bpy or a Blender executable.",
             )
         return self.process
 
@@ -90,38 +97,42 @@ class RemoteScene(ABC):
         return self.call(methods.STEP.name, request, deadline=deadline, cancel=cancel, label=request["tool"])
 
     def submit_step(self, request: StepRequest) -> Future[StepAnswer]:
-        """Send a step behind those that are on their way."""
+        """Send a step after the requests that are already on their way."""
         return self.submit(methods.STEP.name, request)
 
     def submit_bulk(self, steps: Sequence[StepRequest], epoch: int) -> Future[BulkAnswer]:
-        """Send several steps behind those that are on their way, in one request: they are hashed together, and answered together."""
+        """Send several steps in one request after the requests that are already on their way. The worker hashes and
+        answers them together.
+        """
         return self.submit(methods.BULK.name, {"steps": steps, "epoch": epoch})
 
     def submit_redo(self, steps: Sequence[RedoStep]) -> Future[RedoAnswer]:
-        """Send committed steps to be run again, all in one request: nobody is asked between them."""
+        """Send committed steps to run again, all in one request."""
         return self.submit(methods.REDO.name, {"steps": list(steps)})
 
     def reset(self) -> str:
-        """Empty the scene; returns its hash."""
+        """Empty the scene and return its hash."""
         return self.call(methods.RESET.name, {}, deadline=HANG_SECONDS)["hash"]
 
     def open(
         self, file: str, *, full: bool = True, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None
     ) -> str:
-        """Replace the scene by that of a .blend file, whose scripts never run; returns its hash, unless `full` says that nobody needs
-        it."""
+        """Replace the scene by that of a .blend file without running its scripts. Return its hash, which is
+        meaningless without `full`.
+        """
         return self.call(methods.OPEN.name, {"path": file, "full": full}, deadline=deadline, cancel=cancel)["hash"]
 
     def save(
         self, file: str, *, full: bool = True, deadline: float = HANG_SECONDS, cancel: CancelToken | None = None
     ) -> str:
-        """Write the scene to a .blend file; returns its hash, recomputed where `full` says so."""
+        """Write the scene to a .blend file and return its hash, recomputed with `full`."""
         return self.call(methods.SAVE.name, {"path": file, "full": full}, deadline=deadline, cancel=cancel)["hash"]
 
     def export(self, file: str, *, keep_unused: bool = False, deadline: float = HANG_SECONDS) -> ExportAnswer:
-        """Write the scene to a .blend file that leaves the workspace, without code that would run where it is opened.
+        """Write the scene to a .blend file for use outside the workspace, without code that would run on opening.
 
-        With `keep_unused` the file also keeps datablocks without users."""
+        With `keep_unused` the file also keeps datablocks without users.
+        """
         request: methods.ExportRequest
         if keep_unused:
             request = {"path": file, "keep_unused": True}
@@ -130,8 +141,11 @@ class RemoteScene(ABC):
         return self.call(methods.EXPORT.name, request, deadline=deadline)
 
     def swap(self, file: str, *, deadline: float, drop_unused: bool = False, home: str = "") -> SwapAnswer:
-        """Open a file in place of the scene, and compare the two. `drop_unused`: without what nothing in it uses. `home`: where the file
-        lies of which this is a copy."""
+        """Open a file in place of the scene, and return the differences.
+
+        `drop_unused` removes datablocks without users. `home` is the directory of the file that this one is a copy
+        of.
+        """
         request: methods.SwapRequest
         if drop_unused:
             request = {"path": file, "drop_unused": True}
@@ -142,20 +156,24 @@ class RemoteScene(ABC):
         return self.call(methods.SWAP.name, request, deadline=deadline)
 
     def active_content(self, *, deadline: float) -> list[ActiveItem]:
-        """What the scene has that would run by itself, or that names a file."""
+        """Return the items of the scene that would run automatically or that name a file."""
         return self.call(methods.ACTIVE_CONTENT.name, {}, deadline=deadline)["active_content"]
 
     def external_files(self) -> list[ExternalPath]:
-        """The paths of all files that the scene refers to, as they stand in it, with the kind and name of who refers to them."""
+        """Return the stored paths of all files that the scene refers to, with the kind and name of the referring
+        datablock.
+        """
         return self.call(methods.EXTERNAL_FILES.name, {}, deadline=HANG_SECONDS)["paths"]
 
     def relocate_files(self, file: str, new_paths: Mapping[str, str]) -> str:
-        """Give external files other paths and save the scene to a file, which is then opened; returns its hash."""
+        """Give external files other paths, save the scene to a file and open it. Return its hash."""
         request = {"path": file, "new_paths": dict(new_paths)}
         return self.call(methods.RELOCATE_FILES.name, request, deadline=HANG_SECONDS)["hash"]
 
     def content(self, file: str, keys: Sequence[Sequence[str]] | None = None) -> int:
-        """Write the content of these datablocks, or of all, to a file as named values; returns how many there are."""
+        """Write the content of these datablocks, or of all, to a file as named values. Return the number of
+        datablocks.
+        """
         request: dict[str, Any] = {"path": file}
         if keys is not None:
             request["keys"] = [[*key] for key in keys]
@@ -164,15 +182,15 @@ class RemoteScene(ABC):
     def read_back(
         self, file: str, form: str, profile: str, *, deadline: float, cancel: CancelToken | None = None
     ) -> FileFacts:
-        """Bring a file of another format in, in place of the scene, and measure it."""
+        """Import a file of another format in place of the scene, and return its measures."""
         request = {"path": file, "form": form, "profile": profile}
         answer = self.call(methods.READ_BACK.name, request, deadline=deadline, cancel=cancel)
         return answer["facts"]
 
     def hash(self, *, full: bool = False) -> str:
-        """The scene's hash: as kept from step to step, or with `full` recomputed."""
+        """Return the scene's incremental hash, or with `full` a recomputed one."""
         return self.call(methods.HASH.name, {"full": full}, deadline=HANG_SECONDS)["hash"]
 
     def unlisted(self) -> list[list[str]]:
-        """Kind, name and digest of every datablock that a snapshot does not show with a fingerprint of its own."""
+        """Return kind, name and digest of every datablock that a snapshot does not show with its fingerprint."""
         return self.call(methods.UNLISTED.name, {}, deadline=HANG_SECONDS)["blocks"]

@@ -1,7 +1,7 @@
-"""Checks JSON from the other side of the wire against a TypedDict: which keys there are, and what type each value has.
+"""Checks of JSON from the other side of the wire against a TypedDict: its keys, and the type of each value.
 
-A worker that runs hostile files may answer anything: what does not fit is not read any further. Every step passes here, so
-the checks are built once, from the annotations, and take about as long as reading the JSON.
+A worker that runs hostile files may send anything, so an answer with a wrong shape is not read further. Every step
+passes these checks. They are built once from the annotations, and take about as long as reading the JSON.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -15,9 +15,10 @@ NUMBER = (float, int)
 
 
 def shape(record: type, *, without: Collection[str] = (), is_sound: Check | None = None) -> Check:
-    """The check that a value has the keys of a TypedDict and no others, each with what belongs there.
+    """Return a check that a value has exactly the keys of a TypedDict, each with a value of its type.
 
-    `is_sound` is what must hold between the values of one that has them."""
+    `without` names keys to exclude. `is_sound` checks the values of a record with the right shape against each other.
+    """
     hints = {name: hint for name, hint in get_type_hints(record, include_extras=True).items() if name not in without}
     # Annotations may be strings where the record is defined; `__required_keys__` does not know then what is not required.
     optional = {name: get_args(hint)[0] for name, hint in hints.items() if get_origin(hint) is NotRequired}
@@ -46,9 +47,12 @@ def shape(record: type, *, without: Collection[str] = (), is_sound: Check | None
 
 
 def _json_types(annotation: Any) -> tuple[type, ...]:
-    """The types that JSON of this annotation is read as."""
+    """Return the Python types that JSON of this annotation is read as."""
     if get_origin(annotation) is UnionType:
-        return tuple(each for part in get_args(annotation) for each in _json_types(part))
+        types: list[type] = []
+        for part in get_args(annotation):
+            types += _json_types(part)
+        return tuple(types)
     if annotation is float:
         return NUMBER
     if is_typeddict(annotation) or get_origin(annotation) in (dict, Mapping):
@@ -61,7 +65,7 @@ def _json_types(annotation: Any) -> tuple[type, ...]:
 
 
 def _inner_check(annotation: Any) -> Check | None:
-    """The check of what is inside a list or an object of the right type; None where there is nothing to check."""
+    """Return a check of the content of a list or an object, or None if there is nothing to check."""
     if is_typeddict(annotation):
         return shape(annotation)
     parts = get_args(annotation)
@@ -92,7 +96,7 @@ def _each(annotation: Any) -> Check:
 
 
 def _are_texts(values: Any) -> bool:
-    "".join(values)  # the fastest way to ask whether all of them are texts: it raises TypeError where one is not
+    "".join(values)  # the fastest check that all values are strings: it raises TypeError otherwise
     return True
 
 

@@ -1,5 +1,4 @@
-"""What only a window that a person has open can be asked, beside the methods of any scene: the beginning and the end of a plan's turn,
-the person's own undo, and what its sidebar shows."""
+"""The methods that only a person's open window answers: the turns of plans, the person's undo, and the sidebar."""
 
 from __future__ import annotations
 
@@ -8,21 +7,25 @@ from typing import Any, TypedDict
 from blendwright.wire.methods import Method, NoArguments, SceneHash
 from blendwright.wire.shape_check import shape
 
-# The error codes with which a window refuses.
+# The error codes of a window's refusals.
 NOT_IN_A_WINDOW = "not_in_a_window"
 WINDOW_MOVED = "window_moved"
 DETACHED = "detached"
 
 
 class BeginRequest(TypedDict):
-    """A turn of this name; `wait` are the seconds for which it may be put off until nothing speaks against it."""
+    """The beginning of a turn with this label. `wait` is the seconds that the window may delay it until no reason
+    prevents it.
+    """
 
     label: str
     wait: float
 
 
 class BeginAnswer(SceneHash):
-    """The full fingerprint, or why the turn cannot begin. `moved` counts the person's undo, redo and loads since the connection."""
+    """The full hash, or the reasons that prevent the turn. `moved` counts the person's undo, redo and loads since the
+    connection.
+    """
 
     reasons: list[str]
     file: str
@@ -30,26 +33,26 @@ class BeginAnswer(SceneHash):
 
 
 class EndRequest(TypedDict):
-    """The end of a turn: one undo step of this name, where something was changed."""
+    """The end of a turn, with one undo step of this label if something changed."""
 
     label: str
     changed: bool
 
 
 class WindowSaveRequest(TypedDict):
-    """Where to write the scene, as an absolute path; the person's own file is left alone."""
+    """The absolute path to write the scene to. The person's own file stays unchanged."""
 
     path: str
 
 
 class LoadRequest(TypedDict):
-    """A .blend file that a person asked for, as an absolute path: opened in the window in place of what is there."""
+    """The absolute path of a .blend file that a person requested, to open in place of the current one."""
 
     path: str
 
 
 class BringRequest(TypedDict):
-    """A .blend file that a Blender without a window saved, what is different in it, and the hash that the window must come to."""
+    """A .blend file saved by a headless Blender, its differences, and the hash that the window must reach."""
 
     path: str
     changes: list[list[str]]
@@ -57,13 +60,15 @@ class BringRequest(TypedDict):
 
 
 class BringAnswer(SceneHash):
-    """The full fingerprint afterwards; `problem` says why what is different could not be brought over, and nothing of it stays then."""
+    """The full hash afterwards. `problem` is the reason why the differences could not be applied; then none of them
+    is.
+    """
 
     problem: str
 
 
 class ShowRequest(TypedDict):
-    """What the sidebar shows."""
+    """The content of the sidebar."""
 
     plans: list[dict[str, Any]]
     running: dict[str, Any]
@@ -72,7 +77,7 @@ class ShowRequest(TypedDict):
 
 
 class ShowAnswer(TypedDict):
-    """What the person has pressed since."""
+    """The buttons that the person has pressed since the last request."""
 
     answers: list[dict[str, Any]]
 

@@ -26,7 +26,7 @@ _PROFILE = "blender"
 
 
 def private_directories(scratch: Path) -> tuple[Path, ...]:
-    """The directories inside the scratch that the environment names."""
+    """Return the directories inside the scratch that the environment names."""
     return tuple(scratch / name for name in (_HOME, _TEMPORARY, _RUNTIME, _PROFILE))
 
 
@@ -35,7 +35,7 @@ def cache_directory(scratch: Path) -> Path:
 
 
 def private_environment(scratch: Path) -> dict[str, str]:
-    """All the variables of a worker; the parent passes them instead of its own."""
+    """Return all variables of a worker. The parent passes them instead of its own."""
     scratch = scratch.absolute()
     home, temporary = scratch / _HOME, scratch / _TEMPORARY
     environment = {

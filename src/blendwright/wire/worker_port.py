@@ -1,4 +1,4 @@
-"""What those who run plans may expect of workers: the pool they come from, and what only a child process has."""
+"""The ports to workers for the code that runs plans: the pool of workers, and the extras of a child process."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadableFile:
-    """A file that workers may read: the one that had this path when it was checked, not whatever has it later."""
+    """A file that workers may read, identified by its device and inode, so that a file that later has the same path
+    is not readable.
+    """
 
     path: Path
     device: int
@@ -22,32 +24,32 @@ class ReadableFile:
 
 
 class ChildProcess(Protocol):
-    """What a worker offers beyond its scene when the core started it; a window that a person has open has none of it."""
+    """The extras of a worker that the core started. A person's open window has none of them."""
 
     @property
     def pid(self) -> int: ...
 
     @property
     def scratch(self) -> Path:
-        """The only directory the worker may write to; gone after it was closed."""
+        """Return the only directory the worker may write to. It is removed when the worker is closed."""
         ...
 
     @property
     def scratch_mb(self) -> int:
-        """How much it may have there."""
+        """Return the limit of its size in MB."""
         ...
 
     def log_tail(self) -> list[str]:
-        """The last lines that it, and Blender in it, wrote."""
+        """Return the last lines that the worker and its Blender wrote."""
         ...
 
     def kill(self) -> None:
-        """End it by SIGKILL; calls that wait fail with WorkerLost."""
+        """End the process by SIGKILL. Waiting calls fail with WorkerLost."""
         ...
 
 
 class WorkerPool(Protocol):
-    """Workers of one source."""
+    """A pool of workers of one Blender."""
 
     def __enter__(self) -> Self:
         return self
@@ -58,20 +60,20 @@ class WorkerPool(Protocol):
         self.close()
 
     def take(self, *, bare: bool = False, seconds: float | None = None) -> "RemoteScene":
-        """A ready worker, the caller's from now on; raises EnvironmentUnfit when Blender cannot be started.
+        """Return a ready worker, which the caller now owns. Raises EnvironmentUnfit when Blender cannot be started.
 
-        A `bare` one may read nothing of what `allow` allows. Raises DeadlinePassed where none is ready in so many seconds.
+        A `bare` worker may read none of the allowed files. Raises DeadlinePassed if none is ready within `seconds`.
         """
         ...
 
     def warm(self) -> None:
-        """Start a spare in the background."""
+        """Start a spare worker in the background."""
         ...
 
     def allow(self, readable: Sequence[ReadableFile]) -> None:
-        """Let workers that are started from now on read these files; those that were taken before stay as they are."""
+        """Let workers that start from now on read these files. Workers taken before stay as they are."""
         ...
 
     def close(self) -> None:
-        """End every worker that came from here and remove what they left."""
+        """End every worker of this pool and remove its files."""
         ...

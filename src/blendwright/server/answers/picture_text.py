@@ -27,7 +27,7 @@ MEANINGS = (
 
 @dataclass(frozen=True, slots=True)
 class LookPicture:
-    """One picture of a look: its caption, the quality that made it, and the outcome of its render."""
+    """A picture of a look: its caption, the quality that made it, and the outcome of its render."""
 
     caption: str
     made: LookQuality

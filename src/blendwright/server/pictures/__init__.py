@@ -1,1 +1,1 @@
-"""Pictures in answers."""
+"""Pictures in answers to tool calls."""

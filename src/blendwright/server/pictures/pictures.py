@@ -1,8 +1,8 @@
-"""Pictures as a host can take them: small enough to arrive, with the way to the whole one.
+"""Pictures in a form that hosts accept, with the location of the complete picture.
 
-The SDK's client gives up on events over a megabyte, and a picture travels as text that is a third longer: all pictures of an answer
-together stay under MAX_PICTURE_BYTES. A small PNG is sent as it is, one with transparency as WebP, anything else as JPEG. Encoding is done
-here, in the core, so that workers need no library for it.
+The SDK's client rejects events over a megabyte, and base64 makes a picture a third larger. Therefore all pictures of
+an answer together stay below MAX_PICTURE_BYTES. A small PNG is sent unchanged, a transparent one as WebP, others as
+JPEG. The core encodes them, so that workers need no image library.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from PIL import Image
 
 MAX_PICTURE_BYTES = 700_000
-# A PNG up to this size is sent as it is: its colours are exact, and little would be won.
+# The largest PNG in bytes that is sent unchanged. Its colours are exact, and encoding would save little.
 SMALL_PNG_BYTES = 40_000
 MAX_PIXELS = 8192 * 8192
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 QUALITIES = (88, 75, 60, 40)
-# Each round of shrinking leaves half of the pixels.
-SMALLER = math.sqrt(0.5)
-# How many pictures that a plan made are sent with its answer, the last ones; the others are named.
+# The factor for width and height in each round of shrinking, which halves the pixels.
+SHRINK_FACTOR = math.sqrt(0.5)
+# The most pictures of a plan that are sent with its answer: the last ones. The answer names the others.
 MAX_SENT_PICTURES = 4
 CAPTION = 18
 CAPTION_COLOR = (235, 235, 235)
@@ -38,15 +38,18 @@ CAPTION_COLOR = (235, 235, 235)
 
 @dataclass(frozen=True, slots=True)
 class Captioned:
-    """A PNG of a montage and what is written above it."""
+    """A PNG of a montage and the caption above it."""
 
     data: bytes
     caption: str
 
 
 def sendable(png: bytes, largest: int = MAX_PICTURE_BYTES) -> Picture | None:
-    """A PNG in the form in which it is sent; None for one that has more pixels than anything here renders, or that is broken: code may
-    have left it."""
+    """Return the PNG in a form of at most `largest` bytes, or None if it is broken or has more pixels than
+    Blendwright renders.
+
+    Python code in a plan may have written a broken PNG.
+    """
     if math.prod(picture_size(png)) > MAX_PIXELS:
         return None
     if len(png) <= min(SMALL_PNG_BYTES, largest):
@@ -55,7 +58,10 @@ def sendable(png: bytes, largest: int = MAX_PICTURE_BYTES) -> Picture | None:
 
     try:
         with Image.open(io.BytesIO(png), formats=("PNG",)) as opened:
-            picture = opened.convert("RGBA" if _is_transparent(opened) else "RGB")
+            mode = "RGB"
+            if _is_transparent(opened):
+                mode = "RGBA"
+            picture = opened.convert(mode)
     except (OSError, ValueError, SyntaxError):
         return None
     while True:
@@ -63,7 +69,7 @@ def sendable(png: bytes, largest: int = MAX_PICTURE_BYTES) -> Picture | None:
             sent = _encoded(picture, quality)
             if len(sent.data) <= largest:
                 return sent
-        size = (max(1, int(picture.width * SMALLER)), max(1, int(picture.height * SMALLER)))
+        size = (max(1, int(picture.width * SHRINK_FACTOR)), max(1, int(picture.height * SHRINK_FACTOR)))
         picture = picture.resize(size, Image.Resampling.LANCZOS)
 
 
@@ -77,7 +83,7 @@ def _encoded(picture: Image.Image, quality: int) -> Picture:
 
 
 def _is_transparent(picture: Image.Image) -> bool:
-    """Whether it can be seen through anywhere; an alpha of which nothing is made is no reason for another form."""
+    """Return whether any pixel is transparent. An alpha channel alone is not enough."""
     if "A" not in picture.getbands():
         return False
     lowest: Any = picture.getchannel("A").getextrema()
@@ -85,62 +91,89 @@ def _is_transparent(picture: Image.Image) -> bool:
 
 
 def montage(pictures: Sequence[Captioned], *, columns: int | None = None, exact: bool = False) -> bytes:
-    """PNG files as one PNG, row by row, each under its caption; as near to a square as may be, unless `columns` says otherwise.
-    Each has the place of the smallest one. `exact`: what has to be smaller for that keeps its colours, rather than its looks."""
+    """Return PNG files as one PNG, row by row, each under its caption and at the size of the smallest one.
+
+    Without `columns` the montage is nearly square. With `exact`, shrinking keeps colours exact instead of smooth.
+    """
     from PIL import Image, ImageDraw
 
-    read = [Image.open(io.BytesIO(each.data)).convert("RGB") for each in pictures]
-    place = min(each.size for each in read)
+    decoded = [Image.open(io.BytesIO(picture.data)).convert("RGB") for picture in pictures]
+    size = min(picture.size for picture in decoded)
+    resampling = Image.Resampling.LANCZOS
     if exact:
         resampling = Image.Resampling.NEAREST
-    else:
-        resampling = Image.Resampling.LANCZOS
-    width, height = place[0], place[1] + CAPTION
-    columns = columns or math.ceil(math.sqrt(len(read)))
-    whole = Image.new("RGB", (width * columns, height * math.ceil(len(read) / columns)))
-    draw = ImageDraw.Draw(whole)
-    for number, (picture, named) in enumerate(zip(read, pictures, strict=True)):
-        left, top = number % columns * width, number // columns * height
-        draw.text((left + 4, top + 3), named.caption, fill=CAPTION_COLOR)
-        whole.paste(picture if picture.size == place else picture.resize(place, resampling), (left, top + CAPTION))
+
+    width, height = size[0], size[1] + CAPTION
+    columns = columns or math.ceil(math.sqrt(len(decoded)))
+    sheet = Image.new("RGB", (width * columns, height * math.ceil(len(decoded) / columns)))
+    draw = ImageDraw.Draw(sheet)
+    for number, (picture, captioned) in enumerate(zip(decoded, pictures, strict=True)):
+        x, y = number % columns * width, number // columns * height
+        draw.text((x + 4, y + 3), captioned.caption, fill=CAPTION_COLOR)
+        if picture.size != size:
+            picture = picture.resize(size, resampling)
+        sheet.paste(picture, (x, y + CAPTION))
+
     written = io.BytesIO()
-    whole.save(written, "PNG")
+    sheet.save(written, "PNG")
     return written.getvalue()
 
 
 def picture_size(png: bytes) -> tuple[int, int]:
-    """Width and height, from the head of the file."""
+    """Return width and height from the header of a PNG."""
     return int.from_bytes(png[16:20]), int.from_bytes(png[20:24])
 
 
 def with_pictures(response: ToolResponse, artifacts: Path) -> ToolResponse:
-    """A response with the pictures that its call has made, as they are sent, and where the whole ones are.
+    """Return the response with the pictures that its call made, in the form that hosts receive, and their locations.
 
-    `artifacts` is the workspace's directory of them, whose files are resources too. Reads files: not for the thread of the event loop."""
-    held = {each.path for each in response.images}
-    paths = [Path(path) for path in response.outcome.artifacts if path.lower().endswith(".png")]
-    # Pictures in a folder of artifacts are data, most of them no colours.
-    found = (_read(path) for path in paths if path not in held and path.parent.parent != artifacts)
-    made = [*(each for each in found if each is not None), *response.images]
-    if not made:
+    `artifacts` is the workspace's directory of pictures, whose files are resources. This reads files, so do not call
+    it in the event loop's thread.
+    """
+    known_paths = {picture.path for picture in response.images}
+    pictures: list[Picture] = []
+    for artifact in response.outcome.artifacts:
+        path = Path(artifact)
+        # Pictures in subfolders of the artifacts are data layers, not pictures to look at.
+        if not artifact.lower().endswith(".png") or path in known_paths or path.parent.parent == artifacts:
+            continue
+        picture = _read(path)
+        if picture is not None:
+            pictures.append(picture)
+    pictures += response.images
+    if not pictures:
         return response
-    sent = made[-MAX_SENT_PICTURES:]
-    pictures = [sendable(each.data, MAX_PICTURE_BYTES // len(sent)) for each in sent]
-    told = [_told(each, pictures[number - len(made)] if number >= len(made) - len(sent) else None, artifacts)
-            for number, each in enumerate(made)]  # fmt: skip
-    if response.detail == "summary":
-        told = [_briefly_told(each) for each in told]
-    result: Mapping[str, Any] = {**(response.outcome.result or {}), "pictures": told}
-    return replace(response, outcome=response.outcome.with_(result=result), images=tuple(filter(None, pictures)))
+
+    unsent_count = max(0, len(pictures) - MAX_SENT_PICTURES)
+    largest = MAX_PICTURE_BYTES // (len(pictures) - unsent_count)
+    sent_pictures: list[Picture] = []
+    descriptions: list[dict[str, Any]] = []
+    for number, picture in enumerate(pictures):
+        sent = None
+        if number >= unsent_count:
+            sent = sendable(picture.data, largest)
+        if sent is not None:
+            sent_pictures.append(sent)
+        description = _description(picture, sent, artifacts)
+        if response.detail == "summary":
+            description = _brief_description(description)
+        descriptions.append(description)
+
+    result: Mapping[str, Any] = {**(response.outcome.result or {}), "pictures": descriptions}
+    return replace(response, outcome=response.outcome.with_(result=result), images=tuple(sent_pictures))
 
 
 def pictures_made(operations: Sequence[OperationReport]) -> tuple[str, ...]:
-    """The files that the operations of a plan have made."""
-    return tuple(path for each in operations if each.details is not None for path in each.details.artifacts)
+    """Return the files that the operations of a plan wrote."""
+    paths: list[str] = []
+    for operation in operations:
+        if operation.details is not None:
+            paths += operation.details.artifacts
+    return tuple(paths)
 
 
 def from_outcome(outcome: Outcome) -> Picture:
-    """The picture of a render that succeeded."""
+    """Return the picture of a successful render."""
     path = Path(outcome.artifacts[0])
     return Picture(read_file(path), "image/png", path)
 
@@ -149,28 +182,32 @@ def _read(path: Path) -> Picture | None:
     try:
         data = read_file(path)
     except OSError:
-        return None  # it was made, and somebody has taken it away since
+        return None  # removed in the meantime
     if data.startswith(PNG_SIGNATURE):
         return Picture(data, "image/png", path)
     return None
 
 
-def _told(whole: Picture, sent: Picture | None, artifacts: Path) -> dict[str, Any]:
-    """Where the whole picture is, and in which form it was sent."""
-    width, height = picture_size(whole.data)
-    told: dict[str, Any] = {"width": width, "height": height, "bytes": len(whole.data)}
-    if whole.path is not None:
-        told["path"] = str(whole.path)
-        if whole.path.parent == artifacts:
-            told["resource"] = f"blendwright://artifacts/{whole.path.name}"
+def _description(picture: Picture, sent: Picture | None, artifacts: Path) -> dict[str, Any]:
+    """Return the size and location of the complete picture and the form in which it was sent."""
+    width, height = picture_size(picture.data)
+    description: dict[str, Any] = {"width": width, "height": height, "bytes": len(picture.data)}
+    if picture.path is not None:
+        description["path"] = str(picture.path)
+        if picture.path.parent == artifacts:
+            description["resource"] = f"blendwright://artifacts/{picture.path.name}"
     if sent is None:
-        told["sent"] = None
+        description["sent"] = None
     else:
-        told["sent"] = {"mime_type": sent.mime_type, "bytes": len(sent.data)}
-    return told
+        description["sent"] = {"mime_type": sent.mime_type, "bytes": len(sent.data)}
+    return description
 
 
-def _briefly_told(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Its size and where it is; whoever has the picture sees the form that it was sent in."""
-    left_out = {"bytes", "sent" if told["sent"] is not None else "", "resource" if "path" in told else ""}
-    return {key: value for key, value in told.items() if key not in left_out}
+def _brief_description(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the size and location only. A host that received the picture knows its form."""
+    omitted = {"bytes"}
+    if description["sent"] is not None:
+        omitted.add("sent")
+    if "path" in description:
+        omitted.add("resource")
+    return {key: value for key, value in description.items() if key not in omitted}

@@ -1,9 +1,9 @@
-"""How good the pictures of a look can be in the time that it may take.
+"""The best quality for the pictures of a look in the time that the look may take.
 
-Every picture tells how long it took, and the next look is made as good as it can be at that pace: a busy machine, a heavy scene or a long
-wait for the turn give smaller pictures with fewer samples, not none. What a picture costs in any case is told apart from what its quality
-costs: where it is the scene that takes long, a small picture takes as long as a large one. Before the first look of a kind a careful guess
-stands in.
+Each picture measures its cost, and the next look gets the best quality at that pace. A busy machine, a heavy scene or
+a long wait for the turn lead to smaller pictures with fewer samples. The estimate separates the base cost from the
+cost of quality: where the scene itself takes long, a small picture takes as long as a large one. The first look of a
+kind uses a careful guess.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 Engine = Literal["WORKBENCH", "CYCLES"]
 Kind = Literal["WORKBENCH", "CYCLES", "WORKBENCH NAMES", "CYCLES NAMES", "CLOSER"]
 
-# What is made where nothing is said of size and samples; costs are counted in such pictures.
+# The default size and samples. Costs are measured in pictures of this quality.
 USUAL_PIXELS, USUAL_SAMPLES = 640 * 480, 16
-# Rough edges cost so much of smooth ones, and names on a picture as much as so many pictures with smooth ones.
+# The cost of rough edges as a share of smooth ones, and the cost of names in pictures with smooth edges.
 ROUGH, NAMES = 0.35, 1.6
-# Of what CYCLES costs beside its samples, this part is the same for all sizes; the rest is denoising.
+# The share of the cost of CYCLES without samples that does not depend on the size. The rest is denoising.
 UNSIZED = 0.15
 FEWEST_SAMPLES = 2
-# Smaller pictures show nothing: where even this takes too long, it is made all the same.
+# The smallest useful width in pixels. A picture of this width is made even if it takes too long.
 SMALLEST_WIDTH = 256
-# What takes no longer than this part more than the smallest and plainest picture is not made smaller or plainer: little would be won.
-SPARED = 0.25
-# The first picture of a Blender may take so much longer than the next: its shaders and kernels are loaded, or compiled.
+# The smallest share of time that lowering the quality must save.
+MIN_SAVING = 0.25
+# The most additional seconds of a Blender's first picture, because it loads or compiles shaders and kernels.
 FIRST_PICTURE_SECONDS = 3.0
-# CYCLES may take samples for this part of its time at least; the rest is for what comes before and after, with a margin for it.
+# The least share of the time in which CYCLES may take samples, and the margin for the time before and after sampling.
 SAMPLING, MARGIN = 0.6, 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class LookQuality:
-    """What one picture of a look is made with."""
+    """The quality of one picture of a look."""
 
     engine: Engine
     width: int
@@ -50,7 +50,7 @@ class LookQuality:
 
     @property
     def kind(self) -> Kind:
-        """What its pictures have in common, as far as their cost goes. Depths and masks are the same in both engines."""
+        """Return the kind of pictures with comparable costs. Depths and masks cost the same in both engines."""
         if self.show in ("DEPTH", "MASK"):
             return "CLOSER"
         names: dict[Engine, Kind] = {"WORKBENCH": "WORKBENCH NAMES", "CYCLES": "CYCLES NAMES"}
@@ -64,27 +64,31 @@ class LookQuality:
 
     @property
     def base(self) -> float:
-        """What it costs whatever its quality, in usual pictures of its kind."""
+        """Return the base cost, independent of samples, in default pictures of its kind."""
         if not self.sampled:
             return 1.0
-        return UNSIZED + (1.0 - UNSIZED) * self._pixels * (self.denoise or self.show == "NAMES")
+        if self.denoise or self.show == "NAMES":
+            return UNSIZED + (1.0 - UNSIZED) * self._pixels
+        return UNSIZED
 
     @property
     def work(self) -> float:
-        """What its quality costs, in usual pictures of its kind."""
+        """Return the cost of its quality in default pictures of its kind."""
         if self.kind == "CLOSER":
             return self._pixels
         if self.sampled:
             return self._pixels * self.samples / USUAL_SAMPLES
+        edges = ROUGH
+        if self.smooth:
+            edges = 1.0
+        names = 0.0
         if self.show == "NAMES":
             names = NAMES
-        else:
-            names = 0.0
-        return self._pixels * ((1.0 if self.smooth else ROUGH) + names) / (1.0 + names)
+        return self._pixels * (edges + names) / (1.0 + names)
 
     @property
     def plainest(self) -> LookQuality:
-        """As large, with rough edges or few samples: denoised, samples lose less than pixels."""
+        """Return the same size with rough edges or few samples. With denoising, fewer samples lose less than fewer pixels."""
         if self.kind == "CLOSER":
             return self
         if not self.sampled:
@@ -92,11 +96,11 @@ class LookQuality:
         return self.with_samples(FEWEST_SAMPLES)
 
     def with_samples(self, samples: int) -> LookQuality:
-        """With no more samples than that."""
+        """Return this quality with at most this number of samples."""
         return replace(self, samples=min(self.samples, samples))
 
     def scaled(self, scale: float) -> LookQuality:
-        """Smaller, but not too small to show anything."""
+        """Return a smaller size, but not less than SMALLEST_WIDTH pixels wide."""
         scale = max(scale, min(1.0, SMALLEST_WIDTH / self.width))
         return replace(self, width=max(1, round(self.width * scale)), height=max(1, round(self.height * scale)))
 
@@ -107,7 +111,7 @@ class LookQuality:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds for the base and for the work of a usual picture."""
+    """The seconds of the base and of the quality of a default picture."""
 
     base: float
     work: float
@@ -117,21 +121,24 @@ class Cost:
 
 
 class CostEstimate:
-    """What pictures of a kind cost: what fits the measurements best, the newer the more, and the first guess a little. Pictures of one
-    size alone do not tell base and work apart; then both are moved."""
+    """An estimate of the cost of one kind of pictures: a least-squares fit of the measurements and the first guess.
+
+    Newer measurements count more. Pictures of a single size cannot separate base and work; then the fit adjusts both.
+    """
 
     FADING = 0.5
     TRUST_IN_GUESS = 0.1
 
     def __init__(self, base: float, work: float) -> None:
         self._guess = Cost(base, work)
-        # Sums over the measurements, of squares and products of work, and of what they took beyond the guess, each for its base.
+        # Sums over the measurements: squares and products of the work and of the seconds beyond the guess, divided by the base.
         self._count = self._work = self._square = self._excess = self._product = 0.0
 
     def add(self, quality: LookQuality, seconds: float) -> None:
-        """Note what a picture took."""
-        # Small pictures say as much as large ones.
-        work, excess = quality.work / quality.base, (seconds - self._guess.of(quality)) / quality.base
+        """Add the measured seconds of a picture."""
+        # Divide by the base, so that small pictures count as much as large ones.
+        work = quality.work / quality.base
+        excess = (seconds - self._guess.of(quality)) / quality.base
         self._count = self._count * self.FADING + 1.0
         self._work = self._work * self.FADING + work
         self._square = self._square * self.FADING + work * work
@@ -140,7 +147,7 @@ class CostEstimate:
 
     @property
     def cost(self) -> Cost:
-        """The least squares. Neither part is less than nothing."""
+        """Return the least-squares fit. Neither part is negative."""
         guess = self._guess
         count, square = self._count + self.TRUST_IN_GUESS, self._square + self.TRUST_IN_GUESS
         spread = count * square - self._work**2
@@ -157,7 +164,7 @@ class CostEstimate:
 
 
 def first_guesses() -> dict[Kind, CostEstimate]:
-    """A slow machine without a graphics card."""
+    """Return the guesses for a slow machine without a graphics card."""
     return {
         "WORKBENCH": CostEstimate(0.2, 0.65),
         "CYCLES": CostEstimate(2.0, 6.0),
@@ -168,7 +175,7 @@ def first_guesses() -> dict[Kind, CostEstimate]:
 
 
 class LookPace:
-    """What pictures of this scene have cost, kind by kind. Any thread may ask."""
+    """The measured costs of pictures of this scene, by kind. Callable from any thread."""
 
     def __init__(self) -> None:
         self._estimates = first_guesses()
@@ -177,7 +184,9 @@ class LookPace:
         self._lock = threading.Lock()
 
     def measured(self, quality: LookQuality, seconds: float, blender: int | None = None) -> None:
-        """Note what a picture took. `blender` is the process that made it: its first one of a kind may be slower than others."""
+        """Add the seconds of a picture. `blender` is the process that made it, whose first picture of a kind may be
+        slower.
+        """
         with self._lock:
             if blender is not None and blender != self._blender:
                 self._blender = blender
@@ -189,35 +198,37 @@ class LookPace:
             estimate.add(quality, seconds)
 
     def seconds_for(self, quality: LookQuality) -> float:
-        """How long such a picture takes, as far as is known."""
+        """Return the estimated seconds for a picture of this quality."""
         with self._lock:
             return self._estimates[quality.kind].cost.of(quality)
 
     def sampling_seconds(self, quality: LookQuality, seconds: float) -> float:
-        """How long CYCLES may take samples, so that a picture is done in so many seconds."""
-        rest = self.seconds_for(quality.with_samples(0))
-        return max(seconds * SAMPLING, seconds - rest * MARGIN)
+        """Return the seconds in which CYCLES may take samples, so that the picture ends within `seconds`."""
+        other_seconds = self.seconds_for(quality.with_samples(0))
+        return max(seconds * SAMPLING, seconds - other_seconds * MARGIN)
 
     def fitting(self, wanted: LookQuality, seconds: float) -> LookQuality:
-        """The best quality for a picture that takes no longer than that, as far as is known."""
+        """Return the best quality whose estimated time is at most `seconds`."""
         with self._lock:
             cost = self._estimates[wanted.kind].cost
         plainest = wanted.plainest
-        limit = max(seconds, cost.of(plainest.scaled(0.0)) * (1.0 + SPARED))
+        limit = max(seconds, cost.of(plainest.scaled(0.0)) * (1.0 + MIN_SAVING))
         if cost.of(wanted) <= limit:
             return wanted
         if cost.of(plainest) > limit:
-            # What it costs grows with its pixels.
-            without, whole = cost.of(replace(plainest, width=0)), cost.of(plainest)
-            return plainest.scaled(math.sqrt(max(0.0, (limit - without) / (whole - without))))
+            # The cost grows linearly with the number of pixels.
+            base_seconds, full_seconds = cost.of(replace(plainest, width=0)), cost.of(plainest)
+            return plainest.scaled(math.sqrt(max(0.0, (limit - base_seconds) / (full_seconds - base_seconds))))
         if not wanted.sampled:
             return plainest
-        without, whole = cost.of(wanted.with_samples(0)), cost.of(wanted)
-        return wanted.with_samples(max(FEWEST_SAMPLES, int(wanted.samples * (limit - without) / (whole - without))))
+        base_seconds, full_seconds = cost.of(wanted.with_samples(0)), cost.of(wanted)
+        return wanted.with_samples(
+            max(FEWEST_SAMPLES, int(wanted.samples * (limit - base_seconds) / (full_seconds - base_seconds)))
+        )
 
     def lowered(self, quality: LookQuality, seconds: float) -> LookQuality:
-        """What fits so many seconds, where that is clearly quicker."""
+        """Return the quality that fits into `seconds` if it is clearly quicker, else the same quality."""
         lower = self.fitting(quality, seconds)
-        if self.seconds_for(lower) * (1.0 + SPARED) < self.seconds_for(quality):
+        if self.seconds_for(lower) * (1.0 + MIN_SAVING) < self.seconds_for(quality):
             return lower
         return quality

@@ -1,7 +1,7 @@
-"""`image` of a call that changes or reads the scene: whether a picture comes with the answer, and how it is taken.
+"""The argument `image` of calls that read or change the scene: whether and how the answer includes a picture.
 
-A look that is asked for with it costs no call of its own. It is taken as scene_image takes it, after a change stands, so one that fails
-takes nothing back: the answer says why there is none.
+The picture saves a call of scene_image. It is taken after a change has succeeded, so a failing picture undoes
+nothing: the answer reports the reason.
 """
 
 from __future__ import annotations
@@ -22,17 +22,19 @@ from blendwright.values.faults import Fault
 from blendwright.values.outcome import Outcome
 from blendwright.workspace.open_scene import OpenScene
 
-# What such an object may hold is said in words: the schema of scene_image is in the list already.
+# A short schema, because the list of tools already contains the schema of scene_image.
 EITHER: dict[str, Any] = {"anyOf": [{"type": "boolean"}, {"type": "object"}]}
 RequestedPicture = Annotated[bool | dict[str, Any], WithJsonSchema(EITHER)]
-DESCRIBED = "true, or {views, engine …} as in scene_image; compare 'before': with what was there."
-# What `compare` names besides commits and files: the scene before the change.
+DESCRIBED = "true, or scene_image arguments {views, engine …}; compare 'before' shows the change."
+# The value of `compare` for the scene before the change, in addition to commits and files.
 BEFORE = "before"
-CHECKER = ModelChecker(ImageArgs, ImageArgs.model_json_schema(), "It is true, or takes what scene_image takes.")
+CHECKER = ModelChecker(ImageArgs, ImageArgs.model_json_schema(), "Pass true, or the arguments of scene_image.")
 
 
 def read_request(image: bool | dict[str, Any]) -> bool | ImageArgs:
-    """How to look. Raises Refusal for what scene_image would refuse, before anything runs."""
+    """Return how to take the picture. Raises Refusal for arguments that scene_image would refuse, before anything
+    runs.
+    """
     if isinstance(image, bool):
         return image
     look, problems = CHECKER.validate(image)
@@ -49,7 +51,9 @@ def with_picture(
     options: RunOptions,
     before: int | None,
 ) -> ToolResponse:
-    """The response of a change that stands, with the picture that was asked for; `before` is the commit that it began with."""
+    """Return the response of a successful change with the requested picture. `before` is the commit before the
+    change.
+    """
     if request is False:
         return response
     if isinstance(request, ImageArgs) and request.compare == BEFORE and before is not None:
@@ -61,8 +65,10 @@ def with_picture(
     outcome = response.outcome.with_(notes=(*response.outcome.notes, *_notes(look.outcome)))
     if look.outcome.ok and isinstance(request, ImageArgs) and request.compare is not None:
         outcome = outcome.with_(result={**(outcome.result or {}), "compared": look.outcome.result})
-    elif look.outcome.ok and (seen := (look.outcome.result or {}).get("seen")):
-        outcome = outcome.with_(result={**(outcome.result or {}), "seen": seen})
+    elif look.outcome.ok:
+        seen = (look.outcome.result or {}).get("seen")
+        if seen:
+            outcome = outcome.with_(result={**(outcome.result or {}), "seen": seen})
     return replace(response, images=look.images, outcome=outcome)
 
 
@@ -70,22 +76,30 @@ def _look(request: ImageArgs, opened: OpenScene, pace: LookPace, options: RunOpt
     try:
         return Look(opened, pace, options).take(request, allowed_seconds(opened, request))
     except BlendwrightError as error:
-        return error_failure(error)  # the change stands, whatever becomes of its picture
+        return error_failure(error)  # the change stays committed
 
 
 def _usual_look(opened: OpenScene, options: RunOptions) -> ToolResponse:
-    """Through the scene's camera, or from the front right above where it has none."""
+    """Render through the scene's camera, or from the front right above if there is no camera."""
     outcome = opened.outcome("render.preview", {"render_shape": True, "artifact": "after.png"}, options)
-    # Whoever does not want a picture is not asked for another one.
+    # If the policy or the user refused the first picture, do not ask for another one.
     if not outcome.ok and outcome.fault is not Fault.POLICY_BLOCKED:
         outcome = opened.outcome("render.preview", {"view": "ISO", "artifact": "after.png"}, options)
-    return ToolResponse(outcome, (from_outcome(outcome),) if outcome.ok else ())
+    if not outcome.ok:
+        return ToolResponse(outcome)
+    return ToolResponse(outcome, (from_outcome(outcome),))
 
 
 def _notes(look: Outcome) -> list[str]:
-    """What may surprise about the picture, or why there is none."""
+    """Return notes about the picture, or the reason why there is none."""
     if not look.ok:
-        cures = [finding.cure for finding in look.findings[:1] if finding.cure]
-        return [" ".join([f"no picture: {look.message}", *cures])]
-    told = look.result or {}
-    return [*(told.get("notes") or ()), *([f"the picture: {told['reduced']}"] if told.get("reduced") else ())]
+        note = f"no picture: {look.message}"
+        if look.findings and look.findings[0].cure:
+            note += f" {look.findings[0].cure}"
+        return [note]
+
+    result = look.result or {}
+    notes: list[str] = list(result.get("notes") or ())
+    if result.get("reduced"):
+        notes.append(f"the picture: {result['reduced']}")
+    return notes

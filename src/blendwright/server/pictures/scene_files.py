@@ -1,4 +1,4 @@
-"""Scenes as files that pages of hosts fetch in parts, and the Blender that makes those of commits."""
+"""Scenes as files that pages of hosts fetch in parts, and the Blender process that makes them from commits."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 
 from blendwright.views.scene_reader import SceneReader
 
+# The most files, and the most bytes of all files, that stay in memory.
 MAX_FILES, MAX_BYTES = 4, 64 * 2**20
 
 
 class SceneFiles:
-    """The files that were fetched last. Safe in any thread."""
+    """The files that pages fetched last. Callable from any thread."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, bytes] = OrderedDict()

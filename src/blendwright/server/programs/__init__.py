@@ -1,1 +1,1 @@
-"""Starlark programs that arrive over MCP."""
+"""Starlark programs that clients send over MCP."""

@@ -1,6 +1,7 @@
-"""What a model may leave out of a plan, filled in: the strict document is what is checked, run and journalled.
+"""Default values for parts that a model may omit from a plan. Blendwright checks, runs and journals the completed
+plan.
 
-Only hosts of the server may leave it out: the published schema stays as it is.
+Only plans that arrive over MCP may omit these parts. The published schema requires them.
 """
 
 from __future__ import annotations
@@ -16,40 +17,45 @@ from blendwright.tool_api.tool_names import own_name
 
 
 def complete(document: dict[str, Any], tools: Mapping[str, AnyTool], macros: Mapping[str, Macro]) -> dict[str, Any]:
-    """The document with `depends_on` and `safety_level` in each operation. What is no plan of operations stays as it is."""
+    """Return the document with `depends_on` and `safety_level` in each operation. Documents without a list of
+    operations stay unchanged.
+    """
     operations = document.get("operations")
     if not isinstance(operations, list):
         return document
-    listed = [_whole(item, tools, macros) for item in cast("list[Any]", operations)]
-    return {**document, "operations": listed}
+    completed = [_complete_operation(item, tools, macros) for item in cast("list[Any]", operations)]
+    return {**document, "operations": completed}
 
 
-def _whole(item: Any, tools: Mapping[str, AnyTool], macros: Mapping[str, Macro]) -> Any:
+def _complete_operation(item: Any, tools: Mapping[str, AnyTool], macros: Mapping[str, Macro]) -> Any:
     if not isinstance(item, dict):
         return item
-    given = cast("dict[str, Any]", item)
-    filled = dict(given)
-    filled.setdefault("depends_on", [])
-    if "safety_level" not in given:
-        filled["safety_level"] = _level(given, tools, macros).value
-    return filled
+    operation = cast("dict[str, Any]", item)
+    completed = dict(operation)
+    completed.setdefault("depends_on", [])
+    if "safety_level" not in operation:
+        completed["safety_level"] = _level(operation, tools, macros).value
+    return completed
 
 
 def _level(item: Mapping[str, Any], tools: Mapping[str, AnyTool], macros: Mapping[str, Macro]) -> SafetyLevel:
-    """That of what is called, with these arguments; of a tool that does not exist, its name is what is wrong."""
+    """Return the safety level of the called tool or macro with these arguments. For an unknown tool return
+    SAFE_WRITE.
+    """
     name = str(item.get("tool_name", ""))
-    if name in tools or name in macros:
-        called = name
-    else:
+    called = name
+    if name not in tools and name not in macros:
         called = own_name(name, (*tools, *macros))
     if called in macros:
         return macros[called].safety_level
-    tool, args = tools.get(called), item.get("args")
+    tool = tools.get(called)
     if tool is None:
         return SafetyLevel.SAFE_WRITE
-    given = cast("dict[str, Any]", args if isinstance(args, dict) else {})
-    destroys = any(given.get(argument) is True for argument in tool.destructive_with)
-    destroys = destroys or may_write_executables(tool.args_model, given)
-    if destroys:
+
+    arguments: dict[str, Any] = {}
+    if isinstance(item.get("args"), dict):
+        arguments = item["args"]
+    is_destructive = any(arguments.get(argument) is True for argument in tool.destructive_with)
+    if is_destructive or may_write_executables(tool.args_model, arguments):
         return SafetyLevel.DESTRUCTIVE
     return tool.safety_level

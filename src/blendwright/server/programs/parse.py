@@ -1,4 +1,4 @@
-"""Programs that come over MCP, in the place of plans."""
+"""Evaluation of programs that arrive over MCP instead of plans."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ async def read_program(
 ) -> Plan:
     """Evaluate a program with the tools, macros and roots of the workspace, and return its plan.
 
-    Raises Refusal where a plan is given as well, and where it takes more than `seconds`, waiting included.
+    Raises Refusal if a plan is given as well, or if evaluation takes more than `seconds`, including the time that it
+    waits.
     """
     if plan:
-        message = "a plan and a program are given, and only one of them can be run"
-        raise Refusal.of(Fault.SCHEMA_INVALID, message, "Leave out the other one.")
+        message = "a call has either a plan or a program, not both"
+        raise Refusal.of(Fault.SCHEMA_INVALID, message, "Omit plan or program.")
 
     def evaluate(go_on: GoOn) -> Plan:
         around = replace(program_surroundings(context.workspace, roots=context.roots), go_on=go_on)

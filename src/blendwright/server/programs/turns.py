@@ -1,4 +1,7 @@
-"""The turns of programs on a server: a few are evaluated at a time, the others wait in order, and waiting counts as time of the call."""
+"""The turns of programs on a server: a few are evaluated at a time, and the others wait in order.
+
+The time that a program waits counts as time of its call.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ T = TypeVar("T")
 
 
 class ProgramTurns:
-    """The threads of one server in which programs are evaluated. Other work has threads of its own."""
+    """The threads of one server that evaluate programs. Other work has other threads."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MOST_AT_ONCE, "program")
@@ -42,7 +45,7 @@ class ProgramTurns:
                 return await asyncio.wrap_future(self._threads.submit(work, is_wanted))
         except (TimeoutError, EvaluationStopped):
             message = f"the {seconds or 0:g} s of the call were over before the program was evaluated"
-            cure = "Allow more time, send fewer programs at once, or let them do less."
-            raise Refusal.of(Fault.TOOL_TIMEOUT, message, cure) from None
+            fix = "Allow more time, send fewer programs at once, or make them shorter."
+            raise Refusal.of(Fault.TOOL_TIMEOUT, message, fix) from None
         finally:
             abandoned.set()

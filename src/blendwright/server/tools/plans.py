@@ -92,7 +92,7 @@ class ExecuteArgs(Args):
     boundary: Literal["operation", "plan"] | None = Field(
         default=None, description="What a failure undoes: its operation (plan) or all (program)."
     )
-    skip_unapproved: bool = Field(default=False, description="Skip operations that need approval.")
+    skip_unapproved: bool = Field(default=False, description="Skip what a person must allow.")
     background: bool = Field(default=False, description="Return a job_id; longer limits.")
     timeout_s: float | None = Field(default=None, gt=0, le=86400)
     determinism: DeterminismClass | None = Field(default=None, description="Weakest accepted class.")
@@ -341,7 +341,7 @@ async def _execute(
 
 
 class _PlanExecution:
-    """One run of a caller's plan, from its options to its answer."""
+    """A run of a caller's plan, from its options to its answer."""
 
     def __init__(
         self,

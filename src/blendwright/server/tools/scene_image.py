@@ -124,7 +124,7 @@ def allowed_seconds(opened: OpenScene, args: ImageArgs) -> float:
 
 
 class Look:
-    """One call of scene_image. It runs in the thread that has the workspace."""
+    """A call of scene_image. It runs in the thread that has the workspace."""
 
     def __init__(self, opened: OpenScene, pace: LookPace, options: RunOptions) -> None:
         self._opened = opened

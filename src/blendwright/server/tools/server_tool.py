@@ -34,7 +34,7 @@ Handler = Callable[[ServerContext, Caller, Any], Awaitable[ToolResponse]]
 
 @dataclass(frozen=True)
 class ServerTool:
-    """One tool of the server. `open_world` marks a tool that reaches beyond the workspace."""
+    """A tool of the server. `open_world` marks a tool that reaches beyond the workspace."""
 
     name: str
     description: str

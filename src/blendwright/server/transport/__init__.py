@@ -1,1 +1,1 @@
-"""The transports of the MCP server: stdio, streamable HTTP, and what both share."""
+"""The transports of the MCP server: stdio, streamable HTTP and their common parts."""

@@ -1,4 +1,4 @@
-"""A line about every call, for a person who watches a server at a terminal."""
+"""A log line about each call, for a person who watches a server at a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import mcp_types as types
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """`size` is the answer on the wire, in bytes. A call that was called off is not ok."""
+    """The end of a call. `size` is the bytes of the answer on the wire. A cancelled call is not ok."""
 
     tool: str
     seconds: float
@@ -18,12 +18,15 @@ class CallEnded:
     size: int
 
     def line(self) -> str:
-        """Columns that stay under each other as long as names are not very long."""
+        """Return the log line, with aligned columns for tool names of up to 20 characters."""
         if self.seconds < 1:
             took = f"{self.seconds * 1000:.0f} ms"
         else:
             took = f"{self.seconds:.1f} s"
-        return f"{self.tool:<20} {took:>8}  {'ok' if self.ok else 'failed':<6}  {self.size / 1000:.1f} kB"
+        status = "failed"
+        if self.ok:
+            status = "ok"
+        return f"{self.tool:<20} {took:>8}  {status:<6}  {self.size / 1000:.1f} kB"
 
 
 OnCall = Callable[[CallEnded], None]

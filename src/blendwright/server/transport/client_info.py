@@ -1,4 +1,4 @@
-"""The host of a request: its profile and abilities, an id for its client, and the progress that it is told."""
+"""The host of a request: its profile and abilities, the id of its client, and progress reports to it."""
 
 from __future__ import annotations
 
@@ -26,77 +26,80 @@ from blendwright.web import CONNECTION_ID
 
 RequestContext = ServerRequestContext[Any, Any]
 MAX_NAME_CHARACTERS = 200
-# Where a host may say what it can take, among the capabilities that it declares: in either place the fields of HostLimits.
-NOTHING_SAID = HostLimits()
+# The keys under which a host may declare its limits among its experimental capabilities and extensions, with the fields of HostLimits.
 EXPERIMENTAL = "blendwright"
 EXTENSION = "dev.blendwright/host-profile"
-# Of a longer run only about this many operations are reported, so that reporting never costs more than running.
+# The approximate number of progress reports of a long run, so that reporting never costs more than running.
 MAX_PROGRESS_REPORTS = 200
 
 
 def host_statements(ctx: RequestContext, given: Sequence[HostStatement]) -> tuple[HostStatement, ...]:
-    """What is said about this host: by whoever started the server, then by itself. Raises Refusal for what it says and nobody knows."""
+    """Return the statements about this host: first `given` from the start of the server, then its own.
+
+    Raises Refusal for statements of the host with unknown fields or values.
+    """
     capabilities = ctx.session.client_capabilities
     experimental = (None if capabilities is None else capabilities.experimental) or {}
     extensions = (None if capabilities is None else capabilities.extensions) or {}
-    own = [
-        HostStatement("initialize", _host_limits(where, name, said[name]))
-        for where, name, said in (("experimental", EXPERIMENTAL, experimental), ("extensions", EXTENSION, extensions))
-        if name in said
-    ]
-    return (*given, *own)
+    statements = [*given]
+    if EXPERIMENTAL in experimental:
+        limits = _host_limits("experimental", EXPERIMENTAL, experimental[EXPERIMENTAL])
+        statements.append(HostStatement("initialize", limits))
+    if EXTENSION in extensions:
+        limits = _host_limits("extensions", EXTENSION, extensions[EXTENSION])
+        statements.append(HostStatement("initialize", limits))
+    return tuple(statements)
 
 
-def _host_limits(where: str, name: str, said: Mapping[str, Any]) -> HostLimits:
+def _host_limits(where: str, name: str, fields: Mapping[str, Any]) -> HostLimits:
     try:
-        return HostLimits.model_validate_json(orjson.dumps(said))
+        return HostLimits.model_validate_json(orjson.dumps(fields))
     except ValidationError as error:
-        place = pointer_of(("capabilities", where, name))
-        cure = f"A host may say: {', '.join(HostLimits.model_fields)}."
+        pointer = pointer_of(("capabilities", where, name))
+        fix = f"A host may declare: {', '.join(HostLimits.model_fields)}."
         findings = [
-            Finding(Fault.SCHEMA_INVALID, f"the host's capabilities: {message}", place + pointer_of(loc), cure)
+            Finding(Fault.SCHEMA_INVALID, f"the host's capabilities: {message}", pointer + pointer_of(loc), fix)
             for loc, message in model_problems(error)
         ]
         raise Refusal(findings) from error
 
 
 def contract_proposal(ctx: RequestContext, statements: Sequence[HostStatement]) -> Proposal:
-    """The contract that is negotiated with this host: its profile, and all that the policy grants."""
+    """Return the contract to negotiate with this host: its profile and everything that the policy grants."""
     params = ctx.session.client_params
-    if params is None:
-        info = None
-    else:
-        info = params.client_info
+    name = version = None
+    if params is not None:
+        name, version = params.client_info.name, params.client_info.version
+    limits = HostLimits()
     if statements:
-        said = combined(statements)
-    else:
-        said = NOTHING_SAID
+        limits = combined(statements)
     host = HostProfile(
-        name=_name(None if info is None else info.name),
-        version=_name(None if info is None else info.version),
+        name=_name(name),
+        version=_name(version),
         transport="stdio" if ctx.request is None else "http",
-        payload_bytes=said.payload_bytes,
-        call_seconds=said.call_seconds,
-        streaming=said.streaming is not False,
-        cancellation=said.cancellation is not False,
+        payload_bytes=limits.payload_bytes,
+        call_seconds=limits.call_seconds,
+        streaming=limits.streaming is not False,
+        cancellation=limits.cancellation is not False,
         elicitation=supports_elicitation(ctx),
-        envelope=said.envelope or "tool_result",
-        verification=said.verification or "writes",
+        envelope=limits.envelope or "tool_result",
+        verification=limits.verification or "writes",
     )
-    return Proposal(host=host, determinism=said.determinism)
+    return Proposal(host=host, determinism=limits.determinism)
 
 
 def supports_elicitation(ctx: RequestContext) -> bool:
-    """Whether the host can put a question to its user."""
+    """Return whether the host can ask its user a question."""
     capabilities = ctx.session.client_capabilities
     return capabilities is not None and capabilities.elicitation is not None
 
 
 def client_id(ctx: RequestContext) -> str:
-    """The client, as far as the transport tells clients apart: over stdio there is only one.
+    """Return an id of the client that no other client can use. Over stdio there is only one client.
 
-    The id of a session is given out by the server where there are sessions; elsewhere anybody could say that it is theirs, and a client
-    is its connection, which has an id that nobody else ever gets. Who cannot be told apart is nobody that was there before."""
+    With sessions the id is the session's, which the server issued. Without sessions a client could claim any session,
+    so the id is that of its connection. A request without either gets a new random id.
+    """
     request: Any = ctx.request
     if request is None:
         return "stdio"
@@ -114,11 +117,11 @@ def _name(text: str | None) -> str:
 
 
 class ProgressReporter:
-    """Callable from any thread. `flush` waits until everything that was reported has been sent.
+    """Reports progress to the client of a request. Callable from any thread.
 
-    `session` is replaced when a call comes again: progress belongs to the request that is open. A host that does not take answers
-    in parts is told nothing, and nobody is told anything once the call has `ended`: a thread can outlive a call that was cancelled, and
-    what it reports while the loop shuts down would be sent by a task that nobody waits for."""
+    A multi-round call replaces `session` with that of its current request. The reporter sends nothing to hosts that
+    do not stream, and nothing after `ended` is set, because a thread can outlive its cancelled call.
+    """
 
     def __init__(self, session: ServerSession, *, streaming: bool = True) -> None:
         self.session = session
@@ -126,41 +129,41 @@ class ProgressReporter:
         self._loop = asyncio.get_running_loop()
         self._last: Future[None] | None = None
         self.ended = False
-        self._telling: set[asyncio.Task[None]] = set()
+        self._sending: set[asyncio.Task[None]] = set()
 
     def __call__(self, done: float, total: float | None, message: str) -> None:
         if self.ended or not self._streaming or self._loop.is_closed():
             return
-        if total is None:
-            every = 1
-        else:
-            every = max(1, int(total) // MAX_PROGRESS_REPORTS)
-        if int(done) % every and done != total:
+        interval = 1
+        if total is not None:
+            interval = max(1, int(total) // MAX_PROGRESS_REPORTS)
+        if int(done) % interval and done != total:
             return
-        told: Future[None] = Future()
+        sent: Future[None] = Future()
 
-        def tell() -> None:
+        def send() -> None:
             if self.ended:
-                told.set_result(None)
+                sent.set_result(None)
                 return
-            # Made here, in the loop: one that ends first would leave behind what nobody waits for.
-            telling = self._loop.create_task(self.session.report_progress(done, total, message))
-            self._telling.add(telling)
-            telling.add_done_callback(partial(self._told, told))
+            # Create the coroutine in the loop. A loop that ends earlier would leave it behind without a task.
+            task = self._loop.create_task(self.session.report_progress(done, total, message))
+            self._sending.add(task)
+            task.add_done_callback(partial(self._mark_sent, sent))
 
         try:
-            self._loop.call_soon_threadsafe(tell)
+            self._loop.call_soon_threadsafe(send)
         except RuntimeError:
-            return  # it has ended just now
-        self._last = told
+            return  # the loop has just ended
+        self._last = sent
 
-    def _told(self, told: Future[None], ended: asyncio.Task[None]) -> None:
-        """Whether the client has heard it matters to nobody."""
-        self._telling.discard(ended)
-        if not ended.cancelled():
-            ended.exception()
-        told.set_result(None)
+    def _mark_sent(self, sent: Future[None], task: asyncio.Task[None]) -> None:
+        """Complete `sent`, also after an error: a report that does not arrive has no consequence."""
+        self._sending.discard(task)
+        if not task.cancelled():
+            task.exception()
+        sent.set_result(None)
 
     async def flush(self) -> None:
+        """Wait until every report has been sent."""
         if self._last is not None:
             await asyncio.wait([asyncio.wrap_future(self._last)])

@@ -1,8 +1,8 @@
-"""Approvals by elicitation: the question goes to the host's user through the protocol, and the answer does not pass the model.
+"""Approvals by elicitation: the protocol asks the host's user, and the answer does not pass the model.
 
-The older era sends the host a request of its own and waits. The newer one has no such requests: the call is answered with what is
-needed, and comes again with it; meanwhile the run waits where it is, and the other clients have their turns. Either way the engine
-sees one approver that answers or does not.
+With older protocol versions the server sends the host a request and waits. With newer ones it answers the call with a
+question, and the host repeats the call with the answer. The run waits meanwhile, and other clients have their turns.
+In both cases the engine sees one approver.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from blendwright.util.invisible_text import escape_invisible
 from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, SessionPrompt
 
 KEY = "approval"
-# Each keeps a thread until it is answered or expires. What would be one more is left for `blendwright approve`.
+# The most open questions, because each keeps a thread until its answer or expiry. Further ones wait for `blendwright approve`.
 MAX_OPEN_QUESTIONS = 64
-# Characters of a message that hosts can be expected to display whole.
+# The most characters of a message that hosts display completely.
 MAX_MESSAGE_CHARACTERS = 20_000
-ALLOW = {"type": "boolean", "title": "Allow it", "description": "Once, exactly as it is shown."}
+ALLOW = {"type": "boolean", "title": "Allow it", "description": "Once, exactly as shown."}
 FOR_SESSION = {
     "type": "boolean",
-    "title": "And everything of this kind in this session",
+    "title": "Also allow everything of this kind in this session",
     "description": "Until the session ends, or `blendwright approve --revoke ID`.",
     "default": False,
 }
@@ -45,13 +45,13 @@ FOR_SESSION = {
 
 @dataclass(frozen=True, slots=True)
 class PendingApproval:
-    """Approval requests that were put to the host's user in one question, and the answer to come."""
+    """Approval requests that one question puts to the host's user, and the answer to come."""
 
     requests: tuple[ApprovalRequest, ...]
     answer: Future[ApprovalAnswer] = field(default_factory=Future[ApprovalAnswer])
 
     def resolve(self, answer: ApprovalAnswer) -> None:
-        """The first answer counts."""
+        """Set the answer. Only the first call has an effect."""
         with contextlib.suppress(InvalidStateError):
             self.answer.set_result(answer)
 
@@ -59,40 +59,43 @@ class PendingApproval:
     def message(self) -> str:
         if len(self.requests) == 1:
             return escape_invisible(f"Blendwright: {_described(self.requests[0])}{self._kind}")
-        listed = "\n".join(f"{number}. {_described(one)}" for number, one in enumerate(self.requests, 1))
-        count = len(self.requests)
-        return escape_invisible(
-            f"Blendwright: {count} operations of a plan, each to be allowed once:\n{listed}{self._kind}"
-        )
+        lines = [f"{number}. {_described(request)}" for number, request in enumerate(self.requests, 1)]
+        heading = f"Blendwright: {len(self.requests)} operations of a plan, each to be allowed once:"
+        return escape_invisible("\n".join([heading, *lines]) + self._kind)
 
     @property
     def form(self) -> dict[str, Any]:
-        """What the user fills in. What must be seen by a person cannot be allowed as a kind."""
-        fields = {"allow": ALLOW} | ({"session": FOR_SESSION} if self._kinds else {})
+        """Return the JSON Schema of the form. Requests that need a person's look each time offer no permission for the session."""
+        fields: dict[str, Any] = {"allow": ALLOW}
+        if self._kinds:
+            fields["session"] = FOR_SESSION
         return {"type": "object", "properties": fields, "required": ["allow"]}
 
     @property
     def _kinds(self) -> list[str]:
-        return sorted({name for one in self.requests if not one.in_person for name in one.needed_grants})
+        kinds: set[str] = set()
+        for request in self.requests:
+            if not request.in_person:
+                kinds.update(request.needed_grants)
+        return sorted(kinds)
 
     @property
     def _kind(self) -> str:
         if self._kinds:
-            return f"\nIts kind: {', '.join(self._kinds)}."
+            return f"\nKind: {', '.join(self._kinds)}."
         return ""
 
 
 def _described(request: ApprovalRequest) -> str:
+    shown = ""
     if request.shown:
         shown = f"\n\n{request.shown}"
-    else:
-        shown = ""
     reasons = "".join(f"\nAsked because of {reason}." for reason in request.why)
     return f"{request.operation_id}: {request.what}{reasons}{shown}"
 
 
 class HostApprover:
-    """Asks the host's user. `send` puts the question on its way and may be called in any thread."""
+    """An approver that asks the host's user. `send` sends the question and must be callable from any thread."""
 
     name = "host"
 
@@ -106,14 +109,14 @@ class HostApprover:
     def ask_together(self, requests: Sequence[ApprovalRequest], *, cancel: CancelToken | None = None) -> ApprovalAnswer:
         pending = PendingApproval(tuple(requests))
         if len(pending.message) > MAX_MESSAGE_CHARACTERS:
-            return ApprovalAnswer.NONE  # hosts may cut it; the refusal says how to answer elsewhere
-        if cancel is None:
-            unsubscribe = None
-        else:
+            return ApprovalAnswer.NONE  # hosts may cut it; the refusal names other ways to approve
+        unsubscribe = None
+        if cancel is not None:
             unsubscribe = cancel.subscribe(lambda: pending.resolve(ApprovalAnswer.NONE))
         self._send(pending)
         try:
-            return pending.answer.result(max(0.0, min(one.expires for one in requests) - time.time()))
+            expires = min(request.expires for request in requests)
+            return pending.answer.result(max(0.0, expires - time.time()))
         except FutureTimeout:
             return ApprovalAnswer.NONE
         finally:
@@ -122,7 +125,9 @@ class HostApprover:
 
 
 class AsidePrompt:
-    """Asks the user of a client that has the turn, and lets the other clients have theirs until the answer is there."""
+    """A prompt that asks the user of the client that has the turn. Other clients have their turns until the answer
+    arrives.
+    """
 
     def __init__(self, prompt: SessionPrompt, queue: WorkspaceQueue, client: str) -> None:
         self.name = prompt.name
@@ -141,7 +146,7 @@ class AsidePrompt:
 
 
 def answer_of(result: types.ElicitResult) -> ApprovalAnswer:
-    """Only a clear yes is one. Whoever closed the form said nothing."""
+    """Return the answer of a form. Only `allow: true` is an approval, and closing the form is no answer."""
     content = result.content or {}
     if result.action == "accept" and content.get("allow") is True:
         if content.get("session") is True:
@@ -153,7 +158,7 @@ def answer_of(result: types.ElicitResult) -> ApprovalAnswer:
 
 
 def session_approver(session: ServerSession, related: types.RequestId | None) -> HostApprover:
-    """The older era: a request to the host, in the middle of the call."""
+    """Return an approver for older protocol versions, which sends a request to the host during the call."""
     loop = asyncio.get_running_loop()
 
     async def elicit(pending: PendingApproval) -> None:
@@ -169,7 +174,7 @@ def session_approver(session: ServerSession, related: types.RequestId | None) ->
 
 
 class MultiRoundCall:
-    """The newer era: one call that may come several times, until it is answered."""
+    """A call with a newer protocol version, which the host may repeat several times until it is answered."""
 
     def __init__(self, name: str, arguments: Mapping[str, Any], progress: ProgressReporter) -> None:
         self.name = name
@@ -183,14 +188,18 @@ class MultiRoundCall:
         self.approver = HostApprover(lambda pending: loop.call_soon_threadsafe(self._requests.put_nowait, pending))
 
     def answer(self, responses: Mapping[str, Any] | None) -> None:
-        """Resolve the pending approval with what the host's user said; anything else than an answer to it is none."""
+        """Resolve the pending approval with the user's answer. Any other response counts as no answer."""
         pending, self._pending = self._pending, None
         result = (responses or {}).get(KEY)
-        if pending is not None:
-            pending.resolve(answer_of(result) if isinstance(result, types.ElicitResult) else ApprovalAnswer.NONE)
+        if pending is None:
+            return
+        answer = ApprovalAnswer.NONE
+        if isinstance(result, types.ElicitResult):
+            answer = answer_of(result)
+        pending.resolve(answer)
 
     async def next(self) -> ToolResponse | PendingApproval:
-        """The response to the call, or the approval that it waits for."""
+        """Return the response to the call, or the approval that it waits for."""
         assert self.task is not None
         request = asyncio.ensure_future(self._requests.get())
         try:
@@ -208,7 +217,7 @@ class MultiRoundCall:
 
 
 class PendingCalls:
-    """Calls that wait for their host to come back. A token names one, and is good for one return."""
+    """Calls that wait for their host to repeat them. Each token identifies one call and is valid once."""
 
     def __init__(self) -> None:
         self._calls: dict[str, MultiRoundCall] = {}
@@ -217,13 +226,13 @@ class PendingCalls:
         token = secrets.token_urlsafe(24)
         self._calls[token] = call
         assert call.task is not None
-        # Once the question has expired the run goes on without an answer, and nobody needs to find it any more.
+        # After the question has expired the run continues without an answer, so forget the call when its task ends.
         call.task.add_done_callback(lambda _: self._calls.pop(token, None))
         form = types.ElicitRequestFormParams(message=pending.message, requested_schema=pending.form)
         return types.InputRequiredResult(input_requests={KEY: types.ElicitRequest(params=form)}, request_state=token)
 
     def resume(self, token: str, name: str, arguments: Mapping[str, Any]) -> MultiRoundCall | None:
-        """The suspended call, for the very same name and arguments only."""
+        """Return the suspended call and remove it, or return None unless name and arguments are the same."""
         call = self._calls.get(token)
         if call is None or (call.name, call.arguments) != (name, dict(arguments)):
             return None

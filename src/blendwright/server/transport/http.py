@@ -1,6 +1,7 @@
-"""MCP over streamable HTTP on one address: a bearer token, Host and Origin checks, bounded bodies and connections.
+"""MCP over streamable HTTP on one address, with a bearer token, Host and Origin checks, and limits for bodies and
+connections.
 
-The token is compared in constant time and never logged. Errors have the JSON-RPC form, whoever they are about.
+The token is compared in constant time and never logged. All errors have the form of JSON-RPC errors.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from blendwright.web.listening import OnShutdown, listen, replayed
 from blendwright.web.origins import Names
 
 ENDPOINT = "/mcp"
-# A refused request ends its connection: whoever may not use the server has no place in it either.
+# A refused request ends its connection, so that an unauthorized client does not keep one.
 CLOSE = {"Connection": "close"}
 
 
 def application(server: Server[Any], token: str, *, host: str, port: int, largest: int = MAX_MESSAGE_BYTES) -> ASGIApp:
-    """The whole web application."""
+    """Return the complete web application."""
     names = Names.of(host, port)
     security = TransportSecuritySettings(allowed_hosts=list(names.hosts), allowed_origins=list(names.origins))
     inner = server.streamable_http_app(
@@ -44,13 +45,19 @@ async def serve_http(
     *,
     on_listening: Callable[[tuple[str, int]], None] = lambda _: None,
 ) -> None:
-    """Serve until a shutdown is requested; `on_shutdown` is told what to call then, `on_listening` the address once it is ours."""
+    """Serve until a shutdown is requested.
+
+    `on_shutdown` registers the function that a shutdown calls. `on_listening` gets the address when the server
+    listens.
+    """
     app = application(server, token, host=host, port=port)
     await listen(app, host, port, on_shutdown, on_listening=on_listening)
 
 
 class RequestGuard:
-    """Stands in front of the protocol: refuses requests from the wrong Host or Origin, without the token, or with a broken body."""
+    """A filter in front of the protocol. It refuses requests with a wrong Host or Origin, without the token, or with
+    a broken body.
+    """
 
     def __init__(self, app: ASGIApp, token: str, names: Names, largest: int) -> None:
         self._app = app
@@ -84,18 +91,18 @@ class RequestGuard:
         except TooLarge:
             await _error(413, "the message is too large")(scope, receive, send)
         except NoPlace:
-            message = "the server reads as many large messages as it can hold; send this one again later"
+            message = "the server is reading too many large messages; send this one again later"
             await _error(503, message, {"Retry-After": "10"})(scope, receive, send)
 
     def _refusal(self, headers: dict[str, str]) -> JSONResponse | None:
         refused = self._names.refused(headers)
         if refused == "host":
-            return _error(421, "this server does not answer to that Host")
+            return _error(421, "this server does not accept this Host header")
         if refused == "origin":
-            return _error(403, "pages of that Origin may not use this server")
+            return _error(403, "this server does not accept requests from this Origin")
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self._token):
-            message = "a bearer token is needed: the one that `blendwright serve` was started with"
+            message = "the bearer token is missing or wrong; pass the token of `blendwright serve`"
             return _error(401, message, {"WWW-Authenticate": "Bearer"})
         return None
 

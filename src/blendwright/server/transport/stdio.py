@@ -81,7 +81,7 @@ async def serve_stdio(server: Server[Any], connection: StdioConnection) -> None:
         async with stdio_server(reader, writer) as (read, write):
             await server.run(read, write, server.create_initialization_options())
     finally:
-        # A thread may wait for the next line, and the process for that thread.
+        # A thread may still wait for the next line, and the process would wait for that thread.
         connection.end()
 
 
@@ -103,7 +103,7 @@ class _Lines:
 
 
 class _Writer:
-    """The output in the form in which the SDK writes to a text file; nothing is buffered."""
+    """The output in the form in which the SDK writes to a text file, without buffering."""
 
     def __init__(self, connection: StdioConnection) -> None:
         self._connection = connection
@@ -112,4 +112,4 @@ class _Writer:
         await anyio.to_thread.run_sync(self._connection.write, text.encode())
 
     async def flush(self) -> None:
-        """Nothing to do."""
+        """Do nothing, because `write` does not buffer."""
