@@ -213,7 +213,7 @@ class Approvals:
         return {request.operation_id: approval for request, approval in answered}
 
     def may_be_approved(self, request: ApprovalRequest, approver: Approver) -> bool:
-        """Return True if the request is approved, or a person can be asked. Consumes no approval."""
+        """Return True if an approval exists, or the approver can answer a question. Consumes no approval."""
         if approver.prompt is not None or approver.grants_all(request):
             return True
         now = time.time()
