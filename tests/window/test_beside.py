@@ -142,5 +142,5 @@ def test_a_scene_that_would_come_or_go_is_refused_and_nothing_changes(
     before = window.fingerprint()
     for code in ("bpy.data.scenes.new('Second')", "bpy.context.scene.timeline_markers.new('here', frame=3)"):
         refused = scene.call("python.run", code=f"import bpy\n{code}\n", mode="safe")
-        assert not refused.ok and "brought over" in refused.message
+        assert not refused.ok and "loaded into the window" in refused.message
         assert window.fingerprint() == before and in_step(window, scene)

@@ -29,9 +29,9 @@ def test_a_killed_window_loses_nothing_that_was_acknowledged(window: PlayedWindo
         assert scene.run(cubes("one", "A", "B")).status == "succeeded"
         final_hash = window.fingerprint()
         window.kill()
-        with pytest.raises(EnvironmentUnfit, match="not open any more"):
+        with pytest.raises(EnvironmentUnfit, match="no longer open"):
             scene.run(cubes("two", "C"))
-    with pytest.raises(EnvironmentUnfit, match="not open any more"), blendwright.open(workspace):
+    with pytest.raises(EnvironmentUnfit, match="no longer open"), blendwright.open(workspace):
         pass
     with window:  # a new one, with the scene that Blender starts with
         restored = attach(workspace, restore=True)
@@ -140,7 +140,7 @@ def test_a_detached_workspace_goes_on_headless(window: PlayedWindow, tmp_path: P
         assert scene.hash == before
         assert scene.run(cubes("two", "B")).status == "succeeded"
     assert window.fingerprint() == before
-    with pytest.raises(Refusal, match="no window"):
+    with pytest.raises(Refusal, match="not attached to a window"):
         detach(workspace)
 
 

@@ -95,8 +95,8 @@ class FilePaths(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalOutcome:
-    """The outcome of a request. `finding` is None exactly when the operation is allowed. `approval` is the
-    person's answer, if any.
+    """The outcome of a request. `finding` is None exactly when the rules or a person allow the operation.
+    `approval` is the person's answer, if any.
     """
 
     approval: Approval | None
@@ -213,12 +213,12 @@ class Approvals:
         return {request.operation_id: approval for request, approval in answered}
 
     def may_be_approved(self, request: ApprovalRequest, approver: Approver) -> bool:
-        """Return True if the request is approved, or a person can be asked. Consumes no approval."""
+        """Return True if an approval exists, or the approver can answer a question. Consumes no approval."""
         if approver.prompt is not None or approver.grants_all(request):
             return True
-        now = time.time()
+        current_time = time.time()
         stored = self._journal.approvals.listed(request.operation_hash)
-        return any(approval.state == "approved" and approval.request.expires > now for approval in stored)
+        return any(approval.state == "approved" and approval.request.expires > current_time for approval in stored)
 
     def leave(self, requests: Sequence[ApprovalRequest]) -> list[Finding]:
         """Store the requests for a later answer, and return a finding for each that explains how to answer."""
@@ -333,9 +333,11 @@ class Approvals:
         """Return True if a combined question must include this request. A request that a person must see in full
         is never combined.
         """
-        now = time.time()
+        current_time = time.time()
         stored = self._journal.approvals.listed(request.operation_hash)
-        is_approved = any(approval.state == "approved" and approval.request.expires > now for approval in stored)
+        is_approved = any(
+            approval.state == "approved" and approval.request.expires > current_time for approval in stored
+        )
         if request.in_person or is_approved or approver.grants_all(request):
             return False
         return not self.is_allowed_in_session(request, approver)
@@ -345,9 +347,9 @@ class Approvals:
         prompt = approver.prompt
         if request.in_person or not request.needed_grants or not isinstance(prompt, SessionPrompt):
             return False
-        now = time.time()
+        current_time = time.time()
         stored = self._journal.approvals.listed(self._allowance_key(request, prompt.scope))
-        return any(approval.state == "approved" and approval.request.expires > now for approval in stored)
+        return any(approval.state == "approved" and approval.request.expires > current_time for approval in stored)
 
     def _allow_in_session(self, requests: Sequence[ApprovalRequest], prompt: SessionPrompt) -> None:
         by_kind: dict[frozenset[str], ApprovalRequest] = {}

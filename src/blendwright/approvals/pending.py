@@ -40,7 +40,7 @@ def revoke_allowances(workspace: str | Path, ids: Sequence[str], *, by: str) -> 
 
 
 def decline(workspace: str | Path, ids: Sequence[str], *, by: str) -> list[StoredApproval]:
-    """Answer every request with no. Raises Refusal for a request that can no longer be answered."""
+    """Answer every request with no. Raises Refusal for a request that no longer accepts an answer."""
     return [answer(Path(workspace).resolve(), id, ApprovalAnswer.DECLINED, by) for id in ids]
 
 

@@ -87,7 +87,7 @@ def _path_lines(tool: AnyTool, args: Mapping[str, Any], visible: Mapping[str, An
 
 
 def _value(value: Any, shown: str) -> str:
-    """Return a value as JSON. Long bulk numbers are shown by their beginning and their hash."""
+    """Return a value as JSON. Shorten long bulk numbers to their beginning and their hash."""
     # Code with escaped characters is repeated as JSON, so that an escape and the same characters in the code look
     # different.
     if shown and value == shown:

@@ -1,4 +1,4 @@
-"""One step inside Blender: check, capture, apply, verify, fingerprint, then keep or revert.
+"""The execution of a step inside Blender: check, capture, apply, verify, fingerprint, then keep or revert.
 
 The order is fixed here, and no tool can skip a part of it. A failed step is reverted by its declared method, and
 its hash must equal the hash from before. If that fails, the answer reports it, and the core rebuilds the scene in
@@ -45,7 +45,7 @@ MAX_TOMBSTONES = 512
 
 
 class StepRun:
-    """One run of one step. It may end checked, applied, verified and kept, with its hash still missing.
+    """A run of one step. It may end checked, applied, verified and kept, with its hash still missing.
 
     Hashing several steps together takes half the time, so a worker with more waiting requests defers the hash. No
     other code sees the scene in between: a step that touches the same datablocks first causes the hashing.

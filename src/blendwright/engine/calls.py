@@ -196,7 +196,7 @@ class _ToolCall:
 
 
 class _MacroCall:
-    """A call of a macro. Its steps run, and notify the observer, like those of a plan."""
+    """A call of a macro. Its steps run, and notify the observer, like the steps of a plan."""
 
     def __init__(self, runner: Runner, macro: Macro, plan: Plan, options: RunOptions) -> None:
         self._runner = runner

@@ -1,5 +1,4 @@
-"""One tool call: the tool and its arguments, the ids of the call, and the promises of the tool for these
-arguments.
+"""A tool call: the tool and its arguments, the ids of the call, and the promises of the tool for these arguments.
 
 Two calls with the same key are the same operation. Anyone can compute the key from the plan.
 """
@@ -70,7 +69,7 @@ class _HasCache:
 
 @dataclass(frozen=True, slots=True)
 class Invocation(_HasCache):
-    """One call with its ids. `args` are canonical."""
+    """A call with its ids. `args` are canonical."""
 
     request_id: str
     operation_id: str

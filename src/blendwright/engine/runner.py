@@ -81,7 +81,7 @@ class Runner:
         return report
 
     def execute(self, schedule: Schedule, options: RunOptions, clock: PhaseClock | None) -> RunReport:
-        """Run a plan or a single call: answer known operations, check the others, run them, and report.
+        """Run a plan or a single call: answer known operations, check the remaining ones, run them, and report.
 
         Does not notify the observer, because a single call is a different event than a run. `clock` measures the
         phases of a single call.

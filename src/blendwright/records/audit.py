@@ -44,7 +44,7 @@ class AuditHead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One record of the chain.
+    """A record of the audit chain.
 
     `record` has the fields of the minimum audit record, `error_code`, the durations of the phases, `sequence`, and
     `prev`, the hash of the previous record.

@@ -19,7 +19,7 @@ HistoryPosition = Literal["nowhere", "ancestor", "reading", "before_adopt", "els
 
 @dataclass(frozen=True, slots=True)
 class NewCommit:
-    """One successful operation for the journal. Its parent is HEAD, or the previous commit in the same batch.
+    """A successful operation for the journal. Its parent is HEAD, or the previous commit in the same batch.
 
     A commit that is not replayable must have a checkpoint. The journal adds `commit` and `audit` (sequence, hash)
     to the receipt. A baseline has no parent and equal hashes. `settles` is the intent that this outcome ends.
@@ -75,7 +75,7 @@ Entry = NewCommit | NewReading | NewAudit
 
 
 class Commit(NamedTuple):
-    """One commit of the history. `number` is its name for people; `generation` counts its ancestors."""
+    """A commit of the history. `number` is its name for people; `generation` counts its ancestors."""
 
     number: int
     parent: int | None
@@ -156,7 +156,7 @@ class CommitResult:
 
 @dataclass(frozen=True, slots=True)
 class HeadMove:
-    """One move of HEAD, in an append-only log."""
+    """A move of HEAD, in an append-only log."""
 
     id: int
     kind: MoveKind

@@ -22,7 +22,7 @@ class StoredApproval:
 
 @dataclass(frozen=True, slots=True)
 class NewAttempt:
-    """One call of a planner: the request, the model, the cost, and the outcome.
+    """A call of a planner: the request, the model, the cost, and the outcome.
 
     `plan` is the returned text, or None. Only the hash of the prompt is stored, because the prompt contains the
     scene, which the journal already has. It never contains a key. `outcome` has `stage` (service, reading,

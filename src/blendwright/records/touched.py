@@ -34,7 +34,7 @@ class Touch(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Followed:
-    """One datablock through its life. `data` is the data of an object, if one commit created only these two."""
+    """A datablock through its life. `data` is the data of an object, if one commit created only these two."""
 
     kind: str
     name: str

@@ -77,7 +77,7 @@ class CodeLimits:
 
 @dataclass(frozen=True, slots=True)
 class CodeRun:
-    """One successful run of the code in its own process. `file` contains the resulting scene."""
+    """A successful run of the code in a separate process. `file` contains the resulting scene."""
 
     answer: Mapping[str, Any]
     result: dict[str, Any]

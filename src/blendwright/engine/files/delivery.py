@@ -92,7 +92,7 @@ def deliver(moves: Sequence[Move]) -> None:
 
 
 class _Placing:
-    """One file during its delivery: written to a temporary name in its directory, then renamed."""
+    """A file during its delivery: written to a temporary name in its directory, then renamed."""
 
     def __init__(self, move: Move, directory: int) -> None:
         self.move = move

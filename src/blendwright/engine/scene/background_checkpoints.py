@@ -52,7 +52,7 @@ class _SavedScene:
 
 class BackgroundCheckpoints:
     """The background checkpoints of one session. The writer of the journal calls every method except `_save`,
-    which runs in its own thread.
+    which runs in a separate thread.
     """
 
     def __init__(

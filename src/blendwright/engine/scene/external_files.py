@@ -78,7 +78,7 @@ TILES = re.compile("<UDIM>|<UVTILE>")
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """One external file: its path, its state when it was recorded, and the datablocks that refer to it."""
+    """An external file: its path, its state at the time of recording, and the datablocks that refer to it."""
 
     path: str
     state: State
@@ -225,7 +225,7 @@ class Externals:
         return self.readable_files((*arriving, *recorded))
 
     def readable_files(self, externals: Iterable[External]) -> tuple[ReadableFile, ...]:
-        """Return those of the files that workers may read, in their present state.
+        """Return the files that workers may read, in their present state.
 
         A linked file counts only if a call has named it, because an adopted scene and its libraries may name any
         file.

@@ -1,4 +1,5 @@
-"""One call that has the worker for itself, from the announcement of its outside effects to its journal entry.
+"""The execution of a call that has the worker for itself, from the announcement of its outside effects to its
+journal entry.
 
 The order is: intent, staged files, step, saved scene (for calls that cannot be replayed), delivered files, entry.
 The caller commits the entry. Until then the journal contains nothing of the call except its intent.

@@ -52,7 +52,7 @@ SCENE_CHANGED = "not run: the scene changed while a person was asked for approva
 
 
 class Pipeline:
-    """One run over a list of operations.
+    """A run over a list of operations.
 
     With `stop`, no operation runs after a failure. With `whole`, a failure reverts the whole list.
     """

@@ -30,7 +30,7 @@ MAX_LINE_CHARACTERS = 300
 
 @dataclass(frozen=True, slots=True)
 class OpenWindow:
-    """One Blender that a person has open, by its own description."""
+    """A Blender that a person has open, as it describes itself."""
 
     pid: int
     blender: str
