@@ -27,4 +27,4 @@ def test_an_address_is_a_host_and_a_port(text: str, address: tuple[str, int]) ->
 def test_what_is_no_address_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(Refusal) as refused:
         address_of(text)
-    assert refused.value.cure == "For example: --http 127.0.0.1:8000"
+    assert refused.value.cure == "Give a host and a port, for example --http 127.0.0.1:8000."

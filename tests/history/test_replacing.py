@@ -287,7 +287,7 @@ def test_what_is_not_to_be_run_again_is_said_before_anything_happens(opened: Ope
     assert opened.run(plan("more", "More")).ok
     assert opened.history.adopt(tmp_path / "edited.blend") is not None
     before = opened.hash, opened.journal.head
-    with pytest.raises(Refusal, match="took a whole scene in"):
+    with pytest.raises(Refusal, match="adopted a whole scene"):
         run_instead(opened, plan("base", "Other"), of="base")
     assert (opened.hash, opened.journal.head) == before
 

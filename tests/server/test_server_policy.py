@@ -83,7 +83,7 @@ def test_a_preview_is_no_way_round_what_the_user_is_asked_about(tmp_path: Path) 
 
     with served(policy(tmp_path, '[policy.tools]\n"python.run" = "ask"\n')) as context:
         refused = talk(context, "legacy", script)
-        assert refused["error_code"] == "policy_refused" and "in a preview too" in refused["message"]
+        assert refused["error_code"] == "policy_refused" and "even in a preview" in refused["message"]
         assert talk(context, "legacy", script, elicitation_callback=user)["ok"] is True
     assert len(heard) == 1 and "print('secret')" in heard[0]
 

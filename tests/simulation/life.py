@@ -59,7 +59,7 @@ LOOKS = 0.3
 # How often a checkpoint goes bad between two processes.
 DAMAGES = 0.15
 # What a core may give up over, since the worker was asked and could not.
-NO_BLENDER = ("Blender does not start", "the worker raised", "it did not end")
+NO_BLENDER = ("Blender does not start", "the worker raised", "the worker did not answer in time")
 
 
 @dataclass(frozen=True, slots=True)

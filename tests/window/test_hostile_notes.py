@@ -86,11 +86,11 @@ def test_a_directory_that_somebody_else_made_first_is_not_believed(
     monkeypatch.setenv(DIRECTORY, str(directory))
     assert len(open_windows()) == 1
     os.chown(above, NOBODY, NOBODY)
-    with pytest.raises(EnvironmentUnfit, match="only you"):
+    with pytest.raises(EnvironmentUnfit, match="other users can write"):
         open_windows()
     os.chown(above, 0, 0)
     os.chown(directory, NOBODY, NOBODY)
-    with pytest.raises(EnvironmentUnfit, match="only you"):
+    with pytest.raises(EnvironmentUnfit, match="other users can write"):
         open_windows()
     os.chown(directory, 0, 0)
     os.chown(directory / f"{os.getpid()}.json", NOBODY, NOBODY)

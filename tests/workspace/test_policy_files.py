@@ -173,6 +173,6 @@ def test_a_user_without_a_home_is_told_so(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_directory_that_cannot_be_is_named(places: tuple[Path, Path], root: str) -> None:
     workspace, _ = places
     (workspace / FILE).write_text(f'[policy.roots]\n"{root}" = "allow"\n')
-    with pytest.raises(BlendwrightError, match="cannot be") as caught, blendwright.open(workspace):
+    with pytest.raises(BlendwrightError, match="impossible directory") as caught, blendwright.open(workspace):
         pass
     assert "blendwright.toml" in (caught.value.cure or "")

@@ -82,7 +82,7 @@ def test_ten_gigabytes_beside_a_small_file_count_too(opened: blendwright.OpenSce
 
 def test_a_scene_of_ten_gigabytes_is_refused_before_it_is_copied(tmp_path: Path) -> None:
     file = sparse(tmp_path / "large.blend", begin=b"BLENDER")
-    with pytest.raises(Refusal, match="10240 MB, and 4096 MB are allowed") as caught:
+    with pytest.raises(Refusal, match="10240 MB, but at most 4096 MB are allowed") as caught:
         blendwright.open(tmp_path / "workspace", scene=file)
     assert "scratch_mb" in (caught.value.findings[0].cure or "")
     assert room_taken(tmp_path / "workspace") < 1 << 20
@@ -92,7 +92,7 @@ def test_a_scene_of_ten_gigabytes_is_refused_before_it_is_copied(tmp_path: Path)
 
 def test_a_file_of_ten_gigabytes_is_not_adopted(opened: blendwright.OpenScene, place: Path) -> None:
     head = opened.journal.head
-    with pytest.raises(RebuildFailed, match="10240 MB, and 4096 MB are allowed") as caught:
+    with pytest.raises(RebuildFailed, match="10240 MB, but at most 4096 MB are allowed") as caught:
         opened.history.adopt(sparse(place / "large.blend", begin=b"BLENDER"))
     assert "scratch_mb" in (caught.value.cure or "")
     assert opened.journal.head == head and room_taken(workspace(opened)) < 100 << 20

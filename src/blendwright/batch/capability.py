@@ -9,7 +9,7 @@ CAPABILITY = Capability(
     summary="Run one program for every row of a table on the Blenders of this machine.",
     commands={
         "batch": Command(
-            "batch.commands.batch", "batch_app", "Run a program for every row of a table; can be resumed."
+            "batch.commands.batch", "batch_app", "Run a program for every row of a table."
         ),
     },
     offers={"console.batches": "batch.console.section:SECTION"},

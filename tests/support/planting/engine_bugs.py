@@ -36,31 +36,31 @@ def takes_no_commit_for_an_answer(classify: Function) -> Function:
 
 
 def overlooks_other_arguments(conflict: Function) -> Function:
-    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
-        return conflict(call, match._replace(clash=None), taken_back_by)
+    def wrong(call: Any, match: Any, reverted_by: int | None) -> Any:
+        return conflict(call, match._replace(clash=None), reverted_by)
 
     return wrong
 
 
 def overlooks_intents(conflict: Function) -> Function:
-    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
-        return conflict(call, match._replace(intent=None), taken_back_by)
+    def wrong(call: Any, match: Any, reverted_by: int | None) -> Any:
+        return conflict(call, match._replace(intent=None), reverted_by)
 
     return wrong
 
 
 def overlooks_other_lines(conflict: Function) -> Function:
-    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
+    def wrong(call: Any, match: Any, reverted_by: int | None) -> Any:
         seen = match._replace(where="nowhere") if match.where == "elsewhere" else match
-        return conflict(call, seen, taken_back_by)
+        return conflict(call, seen, reverted_by)
 
     return wrong
 
 
 def overlooks_adoptions(conflict: Function) -> Function:
-    def wrong(call: Any, match: Any, taken_back_by: int | None) -> Any:
+    def wrong(call: Any, match: Any, reverted_by: int | None) -> Any:
         seen = match._replace(where="nowhere") if match.where == "before_adopt" else match
-        return conflict(call, seen, taken_back_by)
+        return conflict(call, seen, reverted_by)
 
     return wrong
 

@@ -176,8 +176,8 @@ BREAKS: dict[str, Bug] = {
     "STEPS-RESULT-02": _unnoticed("skipped and ok at once is not noticed", "_contradictions", "skipped_is_not_ok"),
     "STEPS-RESULT-03": _unnoticed("ok with an error is not noticed", "_contradictions", "is_ok_has_no_error"),
     "STEPS-RESULT-04": _unnoticed("a failure without a word is not noticed", "_contradictions", "failure_says_why"),
-    "STEPS-RESULT-05": _unnoticed("two entries of one step are not noticed", "_places", "has_one_entry"),
-    "STEPS-META-01": _unnoticed("a summary at another place is not noticed", "_places", "is_the_last_entry"),
+    "STEPS-RESULT-05": _unnoticed("two entries of one step are not noticed", "_misplaced_entries", "has_one_entry"),
+    "STEPS-META-01": _unnoticed("a summary at another place is not noticed", "_misplaced_entries", "is_the_last_entry"),
     "STEPS-META-02": _result(
         "a summary may call itself skipped",
         "summary_has_its_fields",
