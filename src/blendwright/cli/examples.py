@@ -96,7 +96,7 @@ def all_examples() -> Mapping[str, tuple[str, ...]]:
 
 
 def epilog(name: str) -> str | None:
-    """The end of a command's help. Lines between \\b and an empty line are not wrapped."""
+    """Return the text at the end of a command's help, or None without examples. Typer does not wrap lines after \\b."""
     if name in CORE:
         lines = CORE[name]
     else:
