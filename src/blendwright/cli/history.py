@@ -33,7 +33,7 @@ from blendwright.workspace.opening import open_existing
 
 Number = Annotated[str, typer.Argument(metavar="N", help="The number of a commit, HEAD, a branch or a tag.")]
 REBUILDING = "rebuilding the scene"
-# Ids that Blendwright generated.
+# Generated ids: hexadecimal digits, with an optional number.
 GENERATED_ID = re.compile(r"[0-9a-f]{32,}(\.\d+)?")
 # Characters of a generated id in a list.
 SHORT_ID_LENGTH = 12

@@ -87,7 +87,7 @@ def look(
         write_picture(seen.sheet, image)
         answer = {**seen.to_json(), "image": str(image)}
     else:
-        args: dict[str, Any] = {"engine": engine.upper()}
+        args: dict[str, Any] = {"engine": engine.upper(), "width": width}
         if side is not None:
             args["view"] = side
         if camera is not None:
@@ -95,7 +95,7 @@ def look(
         if reference is None:
             tool = "render.preview"
             height = max(16, width * 3 // 4)
-            args |= {"width": width, "height": height, "show": show.upper(), "render_shape": side is None}
+            args |= {"height": height, "show": show.upper(), "render_shape": side is None}
         else:
             tool = "render.compare"
             args |= {"width": min(width, 1024), "reference": str(reference)}

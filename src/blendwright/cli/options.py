@@ -16,7 +16,7 @@ from blendwright.workspace.locations import workspace_directory
 
 
 def _directory(workspace: str) -> str:
-    """Return the value of --workspace. Raise Refusal when the path is not a directory."""
+    """Return the value of --workspace. Raise EnvironmentUnfit when the path cannot be a directory."""
     workspace_directory(workspace)
     return workspace
 

@@ -44,7 +44,7 @@ from blendwright.cli.output import (
     present,
     repair_lines,
     show_difference,
-    told_once,
+    count_alike,
 )
 from blendwright.cli.plan_files import read_plan_file
 from blendwright.cli.progress import Pausable, ProgressBar, waiting
@@ -222,7 +222,7 @@ def _show_run(out: SafeConsole, report: RunReport, *, instead: bool, replaced: C
 def _note_missing_names(report: RunReport, plan: Plan, workspace: str) -> None:
     """Of a plan that was refused for other reasons: what would come next is told now."""
     if report.status == "refused":
-        for finding, _ in told_once(missing_names_beside(plan, workspace)):
+        for finding, _ in count_alike(missing_names_beside(plan, workspace)):
             notes().labelled("fails when run", f"{finding.where}: {finding.message}. {finding.cure}", "bold yellow")
 
 
