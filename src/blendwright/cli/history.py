@@ -1,4 +1,4 @@
-"""The commands for the history of a workspace: `blendwright log`, `show`, `undo`, `export`, `replay` and others."""
+"""The commands for the history of a workspace: `blendwright log`, `show`, `undo`, `redo`, `export`, `replay` and more."""
 
 from __future__ import annotations
 

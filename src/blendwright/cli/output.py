@@ -62,7 +62,7 @@ class Exit(IntEnum):
 
     @classmethod
     def of_run(cls, report: RunReport, extra: Sequence[Outcome] = ()) -> Exit:
-        """Return the exit code of a plan and of its `extra` outcomes, such as those of --export and --image."""
+        """Return the exit code of a plan and of its `extra` outcomes, for --export and --image."""
         if report.cancelled or any(outcome.cancelled for outcome in extra):
             return cls.INTERRUPTED
         statuses = {operation.status for operation in report.operations}

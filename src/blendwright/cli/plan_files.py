@@ -22,7 +22,7 @@ ENDING = ".star"
 
 
 def plan_text(path: str) -> bytes:
-    """Return the content of a file, or of standard input for `-`. Raise Refusal when it cannot be read.
+    """Return the content of a file, or of standard input for `-`. Raise Refusal when reading fails.
 
     Read at most one byte more than any dialect accepts.
     """
@@ -82,7 +82,7 @@ def parameters(given: Sequence[str] | None) -> dict[str, Any]:
 
 
 def surroundings(path: str, document: bytes | Mapping[str, Any], workspace: str) -> Surroundings | None:
-    """Return the libraries and settings around a program, or None for a plan that is not a program."""
+    """Return the tool names, macro names and libraries that a program may use, or None for a plan without a program."""
     if isinstance(document, bytes) and b'"program"' not in document:
         return None
     from blendwright.workspace.programs import program_surroundings
