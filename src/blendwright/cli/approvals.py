@@ -140,9 +140,11 @@ def approve(
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
-    """Allow an operation that waits for a person: once, as it was asked, until it expires. It is shown whole before the question.
+    """Allow an operation that waits for a person, once and unchanged, before the request expires.
 
-    Without an ID, list what waits, and what is allowed for a session."""
+    At a terminal, the command shows the whole operation before its question. Without an ID, it lists the requests that wait and the
+    operations that a person allowed for a session.
+    """
     session: Sequence[StoredApproval] = ()
     if not ids:
         approvals = approving.pending_approvals(workspace)

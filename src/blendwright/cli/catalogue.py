@@ -46,7 +46,7 @@ def tools(
     ] = None,
     json: AsJson = False,
 ) -> int:
-    """List the tools, or those that do something, or show one with its arguments, promises and examples."""
+    """List the tools, search them, or show one with its arguments, promises and examples."""
     all_tools = catalog.tools()
     if name is not None and name in all_tools:
         tool = all_tools[name]

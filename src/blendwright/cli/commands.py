@@ -32,7 +32,7 @@ CORE = {
     "tools": Command(
         "cli.catalogue",
         "tools",
-        "List the tools, or those that do something, or show one with its arguments, promises and examples.",
+        "List the tools, search them, or show one with its arguments, promises and examples.",
     ),
     "macros": Command(
         "cli.catalogue", "macros", "List the macros, or show one with its inputs, steps, promises and examples."
@@ -42,7 +42,7 @@ CORE = {
     "approve": Command(
         "cli.approvals",
         "approve",
-        "Allow an operation that waits for a person: once, as it was asked, until it expires.",
+        "Allow an operation that waits for a person, once and unchanged, before the request expires.",
     ),
     "nodes": Command(
         "cli.catalogue",
@@ -91,7 +91,7 @@ CORE = {
     "metrics": Command(
         "cli.workspace",
         "metrics",
-        "Operations, failures, durations, commits and checkpoints of a workspace as Prometheus text; takes no lock.",
+        "Print operations, failures, durations, commits and checkpoints of a workspace as Prometheus text, without a lock.",
     ),
     "replay": Command(
         "cli.history",

@@ -66,7 +66,7 @@ class Exit(IntEnum):
         if report.cancelled or any(outcome.cancelled for outcome in extra):
             return cls.INTERRUPTED
         statuses = {operation.status for operation in report.operations}
-        # A person declined the first operation, so nothing ran.
+        # A person declined before any operation ran, so the run counts as refused.
         nothing_ran = "refused" in statuses and statuses <= {"refused", "skipped", "skipped_idempotent"}
         if report.status == "refused" or nothing_ran:
             return cls.REFUSED

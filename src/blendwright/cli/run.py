@@ -105,6 +105,7 @@ def run(
 ) -> int:
     """Execute a plan. Operations that ran before under the same ids do not run again."""
     parsed = read_plan_file(plan, workspace, dialect=dialect, given=set, request_id=request_id, boundary=boundary)
+    # The request id of a plan, or True for the last plan.
     replaced_plan = instead_of or instead
     note_printed(parsed)
     cancel = CancelToken()
@@ -407,6 +408,7 @@ def preview(
 ) -> int:
     """Show what a plan would do. The workspace stays as it is, and need not exist."""
     parsed = read_plan_file(plan, workspace, dialect=dialect, given=set, request_id=request_id, boundary=boundary)
+    # The request id of a plan, or True for the last plan.
     replaced_plan = instead_of or instead
     note_printed(parsed)
     cancel = CancelToken()

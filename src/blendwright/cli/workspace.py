@@ -160,7 +160,7 @@ def metrics(
     ] = False,
     json: AsJson = False,
 ) -> int:
-    """Operations, failures, durations, commits and checkpoints of a workspace as Prometheus text; takes no lock."""
+    """Print operations, failures, durations, commits and checkpoints of a workspace as Prometheus text, without a lock."""
     numbers = journal_metrics(workspace)
 
     def show(_: SafeConsole) -> None:
