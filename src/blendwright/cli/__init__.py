@@ -1,1 +1,1 @@
-"""The command line: thin commands over `app`, and how results are shown to people."""
+"""The command line: thin commands over `app`, and the display of their results."""

@@ -1,4 +1,4 @@
-"""The typer application: its commands, read from their signatures and loaded when they are called."""
+"""The typer application. It loads the module of a command only when that command runs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from blendwright.cli.commands import COMMANDS, CORE, command_function
 from blendwright.cli.examples import epilog
 from blendwright.cli.output import console
 
-# Read by whoever opens a workspace.
+# Environment variable with the log level. The function that opens a workspace reads it.
 LOG_LEVEL = "BLENDWRIGHT_LOG"
-# What holds for every command.
+# Settings of typer for every command.
 SETTINGS: dict[str, Any] = {
     "add_completion": False,
     "pretty_exceptions_enable": False,
@@ -28,53 +28,53 @@ SETTINGS: dict[str, Any] = {
 
 
 class LateCommands(TyperGroup):
-    """Knows the names and summaries of its commands, and loads the one that runs."""
+    """A command group that knows all names and summaries, but imports only the command that runs."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        self._know_all()
+        self._add_placeholders()
         return list(self.commands)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in CORE:
             return _placeholder(cmd_name)
-        # Only for a name that is not in the core: this imports the capabilities. Suggestions for a wrong name come from here too.
-        self._know_all()
+        # This imports the capabilities, so do it only for a name outside the core. Typer suggests names from this list for a wrong name.
+        self._add_placeholders()
         return self.commands.get(cmd_name)
 
-    def _know_all(self) -> None:
+    def _add_placeholders(self) -> None:
         for name in COMMANDS:
             self.commands.setdefault(name, _placeholder(name))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        name, command, rest = super().resolve_command(ctx, args)
+        name, command, remaining_args = super().resolve_command(ctx, args)
         if name is not None and name in COMMANDS:
             command = load_command(name)
-        return name, command, rest
+        return name, command, remaining_args
 
 
 def _placeholder(name: str) -> Any:
-    """A command with its summary only."""
+    """Return a command that has only a summary, for lists and suggestions."""
     return TyperCommand(name, help=COMMANDS[name].summary, rich_markup_mode=None)
 
 
 def load_command(name: str) -> Any:
-    """The command itself, with everything that it needs."""
+    """Import a command and return its click command, with the examples in its help. Raise KeyError for an unknown name."""
     target = command_function(name)
-    # A group of its own, so that a command is made as one of several, with the settings of all.
-    alone = typer.Typer(**SETTINGS)
-    alone.callback()(lambda: None)
+    # Typer builds a command differently when it is the only one. A separate group with a callback avoids that.
+    single = typer.Typer(**SETTINGS)
+    single.callback()(lambda: None)
     if isinstance(target, typer.Typer):
-        alone.add_typer(target, name=name)
+        single.add_typer(target, name=name)
     else:
-        alone.command(name)(target)
-    group: Any = get_command(alone)
+        single.command(name)(target)
+    group: Any = get_command(single)
     loaded = group.commands[name]
     _add_examples(name, loaded)
     return loaded
 
 
 def _add_examples(path: str, command: Any) -> None:
-    """What the help of a command, and of those in it, ends with."""
+    """Set the examples at the end of the help of a command and of its subcommands."""
     command.epilog = epilog(path)
     for name, inner in getattr(command, "commands", {}).items():
         _add_examples(f"{path} {name}", inner)
@@ -109,7 +109,7 @@ def options(
 
 
 def run() -> Any:
-    """Run the command that the words of this process ask for; what it returns. Raises what typer raises for wrong ones."""
+    """Run the command that the arguments of this process name, and return its result. Raise typer's errors for wrong arguments."""
     try:
         return app(prog_name="blendwright", standalone_mode=False)
     except typer.Exit as stop:

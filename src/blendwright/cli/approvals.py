@@ -1,4 +1,4 @@
-"""blendwright approve, and the person at the terminal as the one who approves what the policy does not simply allow."""
+"""The command `blendwright approve`, and the approver that asks the person at the terminal."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from blendwright.util.cancel import CancelToken
 from blendwright.util.invisible_text import escape_invisible
 from blendwright.values.approval import ApprovalAnswer, ApprovalRequest, Approver
 
-# Makes room on the screen for a question.
+# Pauses a live display, so that a question has room on the screen.
 Pause = Callable[[], AbstractContextManager[None]]
 BY = "blendwright approve"
-# Characters of a question that surely stay on the screen.
-LONGEST_IN_SIGHT = 1000
+# Characters. A longer question repeats its heading, because its beginning may have left the screen.
+MAX_VISIBLE_CHARACTERS = 1000
 REQUEST_FIELDS = (
     "tool",
     "request_id",
@@ -45,12 +45,15 @@ REQUEST_FIELDS = (
 
 
 def approver(approve: Sequence[str] | None, pause: Pause | None = None) -> Approver:
-    """What may be done without asking, and whom to ask otherwise. Raises Refusal for a name that nothing has."""
-    return Approver(TerminalApprover(pause) if at_a_terminal() else None, parse_grants(approve or ()))
+    """Return the grants of --approve, with the person at the terminal for all other questions. Raise Refusal for an unknown name."""
+    grants = parse_grants(approve or ())
+    if not at_a_terminal():
+        return Approver(None, grants)
+    return Approver(TerminalApprover(pause), grants)
 
 
 class TerminalApprover:
-    """Asks the person at the terminal."""
+    """An approver that asks the person at the terminal."""
 
     name = "terminal"
 
@@ -59,7 +62,10 @@ class TerminalApprover:
         self._approved_levels: set[str] = set()
 
     def ask(self, request: ApprovalRequest, *, cancel: CancelToken | None = None) -> ApprovalAnswer:
-        """y, n, or a for all of the same level in this run; an empty line is a no."""
+        """Ask one question and return the answer: y, n, or a for everything of the same level in this run.
+
+        An empty line means no. Without an answer before the request expires, return ApprovalAnswer.NONE.
+        """
         if request.safety_level in self._approved_levels and not request.in_person:
             return ApprovalAnswer.APPROVED
         with self._pause():
@@ -69,8 +75,8 @@ class TerminalApprover:
             _show_reasons(out, request)
             if request.shown:
                 out.show(request.shown)
-            if len(request.what) + len(request.shown) > LONGEST_IN_SIGHT:
-                # A long list or code has pushed it off the screen.
+            if len(request.what) + len(request.shown) > MAX_VISIBLE_CHARACTERS:
+                # A long list or code has pushed the question off the screen.
                 out.labelled(label, _indented(heading(request.what)), "bold yellow")
             if request.in_person:
                 choices = "[y/N]"
@@ -90,7 +96,7 @@ class TerminalApprover:
 
 
 def _indented(text: str) -> str:
-    """Return the text with all lines but the first one indented, so that each path is visibly a part of its question."""
+    """Return the text with all lines but the first one indented, so that each path visibly belongs to its question."""
     return text.replace("\n", "\n  ")
 
 
@@ -100,7 +106,7 @@ def _show_reasons(out: SafeConsole, request: ApprovalRequest) -> None:
 
 
 def read_line(expires: float, cancel: CancelToken | None) -> str | None:
-    """A line from the terminal; None when time is up, or the run was cancelled meanwhile."""
+    """Return a line from the terminal. Return None when the time `expires` (epoch seconds) passes or the caller cancels the run."""
     waker, wake = os.pipe()
 
     def stop() -> None:
@@ -134,9 +140,11 @@ def approve(
     workspace: Workspace = ".blendwright",
     json: AsJson = False,
 ) -> int:
-    """Allow an operation that waits for a person: once, as it was asked, until it expires. It is shown whole before the question.
+    """Allow an operation that waits for a person, once and unchanged, before the request expires.
 
-    Without an ID, list what waits, and what is allowed for a session."""
+    At a terminal, the command shows the whole operation before its question. Without an ID, it lists the requests that wait and the
+    operations that a person allowed for a session.
+    """
     session: Sequence[StoredApproval] = ()
     if not ids:
         approvals = approving.pending_approvals(workspace)
@@ -151,7 +159,9 @@ def approve(
         else:
             approver = None
         approvals = approving.approve(workspace, ids, approver, by=BY, unseen=yes)
-    unanswered = bool(ids) and any(approval.state == "pending" for approval in approvals)
+    exit_code = Exit.DONE
+    if ids and any(approval.state == "pending" for approval in approvals):
+        exit_code = Exit.REFUSED
     return present(
         json,
         lambda: {
@@ -159,7 +169,7 @@ def approve(
             "session": [_approval_document(approval) for approval in session],
         },
         lambda out: _show_approvals(out, approvals, session),
-        Exit.REFUSED if unanswered else Exit.DONE,
+        exit_code,
     )
 
 
@@ -171,10 +181,11 @@ def _approval_document(approval: StoredApproval) -> dict[str, Any]:
 def _show_approvals(
     out: SafeConsole, approvals: Sequence[StoredApproval], session: Sequence[StoredApproval] = ()
 ) -> None:
-    for allowed in session:
-        out.labelled("session  ", f"{allowed.request.id}  {allowed.request.what}", "green")
+    for allowance in session:
+        request = allowance.request
+        out.labelled("session  ", f"{request.id}  {request.what}", "green")
         out.show(
-            f"  {', '.join(allowed.request.why)}; take it back: blendwright approve --revoke {allowed.request.id}",
+            f"  {', '.join(request.why)}; take it back: blendwright approve --revoke {request.id}",
             "dim",
         )
     for approval in approvals:

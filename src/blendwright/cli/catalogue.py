@@ -1,8 +1,8 @@
-"""blendwright tools, macros, nodes, schemas: what there is to be used, listed or one page of it. No Blender is needed."""
+"""The commands `blendwright tools`, `macros`, `nodes` and `schemas`. They list what exists or show one entry, without Blender."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +24,7 @@ from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
 from blendwright.values.findings import did_you_mean
 
+# Promises of a tool that its page shows, in this order.
 PROMISES = ("safety_level", "safety_mode", "determinism", "idempotence", "revert", "replayable", "writes")
 Kind = Annotated[
     str,
@@ -45,35 +46,35 @@ def tools(
     ] = None,
     json: AsJson = False,
 ) -> int:
-    """List the tools, or those that do something, or show one with its arguments, promises and examples."""
+    """List the tools, search them, or show one with its arguments, promises and examples."""
     all_tools = catalog.tools()
     if name is not None and name in all_tools:
         tool = all_tools[name]
         return present(json, tool.declaration, lambda out: _show_tool(out, tool))
-    chosen = [tool for each, tool in all_tools.items() if each.startswith(name or "")]
+    chosen = [tool for tool_name, tool in all_tools.items() if tool_name.startswith(name or "")]
     if not chosen and name is not None:
-        chosen = _searched(name, all_tools)
-    listed = [{"name": tool.name, "version": tool.version, "summary": tool.summary()} for tool in chosen]
+        chosen = _search_tools(name, all_tools)
+    entries = [{"name": tool.name, "version": tool.version, "summary": tool.summary()} for tool in chosen]
     return present(
         json,
-        lambda: {"fingerprint": catalog.fingerprint(), "tools": listed},
+        lambda: {"fingerprint": catalog.fingerprint(), "tools": entries},
         lambda out: out.columns(
             ((tool.name, "bold"), (tool.safety_level.value, "dim"), tool.summary()) for tool in chosen
         ),
     )
 
 
-def _searched(query: str, all_tools: Mapping[str, AnyTool]) -> list[AnyTool]:
-    """The tools that words ask for. Raises Refusal where no tool does it, with what can."""
-    found = find_tools(query, map(searchable, all_tools.values()))
+def _search_tools(query: str, all_tools: Mapping[str, AnyTool]) -> list[AnyTool]:
+    """Return the tools that match a search. Raise Refusal with suggestions when no tool matches."""
+    result = find_tools(query, map(searchable, all_tools.values()))
     if "." in query and " " not in query.strip():
-        # The name of a tool, and of none that there is.
+        # The query looks like the name of a tool, but no tool has it.
         cure = did_you_mean(query, all_tools, otherwise="List them all: blendwright tools")
         raise Refusal.of(Fault.TOOL_NOT_ALLOWED, f"there is no tool '{query[:100]}'", cure)
-    if found.message:
+    if result.message:
         near = did_you_mean(query, all_tools, otherwise="List them all: blendwright tools")
-        raise Refusal.of(Fault.TOOL_NOT_ALLOWED, f"there is no tool for '{query[:100]}'", f"{found.message} {near}")
-    return [all_tools[each] for each in found.names]
+        raise Refusal.of(Fault.TOOL_NOT_ALLOWED, f"there is no tool for '{query[:100]}'", f"{result.message} {near}")
+    return [all_tools[name] for name in result.names]
 
 
 def _show_tool(out: SafeConsole, tool: AnyTool) -> None:
@@ -95,7 +96,7 @@ def _show_tool(out: SafeConsole, tool: AnyTool) -> None:
 
 
 def names_beginning_with(start: str | None, candidates: Iterable[str], what: str) -> list[str]:
-    """All names, or those that begin so. Raises Refusal, with a name that is near, when there is none."""
+    """Return the names that begin with `start`, or all without it. Raise Refusal with a similar name when none begins so."""
     names = list(candidates)
     chosen = [name for name in names if name.startswith(start or "")]
     if not chosen:
@@ -105,7 +106,7 @@ def names_beginning_with(start: str | None, candidates: Iterable[str], what: str
 
 
 def show_arguments(out: SafeConsole, properties: Mapping[str, dict[str, Any]], required: Iterable[str]) -> None:
-    """The arguments of a tool or the inputs of a macro."""
+    """Print a table with the arguments of a tool or the inputs of a macro."""
     needed = set(required)
     out.columns(
         (
@@ -123,24 +124,21 @@ def show_arguments(out: SafeConsole, properties: Mapping[str, dict[str, Any]], r
 
 
 def show_examples(out: SafeConsole, name: str, examples: Iterable[Mapping[str, Any]]) -> None:
-    """Calls as they can be typed."""
+    """Print example calls that a user can copy into a shell."""
     out.show("")
     for args in examples:
         out.show(f"  blendwright call {name} --args '{orjson.dumps(args).decode()}'")
 
 
 def _type_of(schema: dict[str, Any]) -> str:
-    """A schema in a word, for a table."""
+    """Return a short name for the type of a schema, for a table."""
     if "enum" in schema:
         return " | ".join(str(choice) for choice in schema["enum"])
     if "anyOf" in schema:
         return " or ".join(_type_of(part) for part in schema["anyOf"])
     if schema.get("type") == "array":
-        if schema.get("maxItems") == schema.get("minItems"):
-            size = schema.get("maxItems")
-        else:
-            size = None
-        if size:
+        size = schema.get("maxItems")
+        if size and size == schema.get("minItems"):
             return f"{size} numbers"
         return "list"
     return str(schema.get("type", schema.get("const", "object")))
@@ -167,7 +165,7 @@ def macros(
         return present(
             json, lambda: {**macro.declaration(), "source": macro.source}, lambda out: _show_macro(out, macro)
         )
-    chosen = [all_macros[each] for each in names_beginning_with(name, all_macros, "macro")]
+    chosen = [all_macros[macro_name] for macro_name in names_beginning_with(name, all_macros, "macro")]
     return present(
         json,
         lambda: {
@@ -199,14 +197,18 @@ def _show_macro(out: SafeConsole, macro: Macro) -> None:
     show_arguments(out, macro.properties, macro.declaration()["inputs"].get("required", ()))
     for number, step in enumerate(document.steps, start=1):
         if step.for_each:
-            each = f"  for each of {step.for_each}"
+            repetition = f"  for each of {step.for_each}"
         else:
-            each = ""
-        out.labelled(f"  {number:2}  {step.title} ", step.tool + each, "", text_style="dim")
+            repetition = ""
+        out.labelled(f"  {number:2}  {step.title} ", step.tool + repetition, "", text_style="dim")
     out.show("")
     out.show(f"  safety_level {macro.safety_level.value}")
     out.show(f"  determinism  {macro.determinism.value}")
-    out.show(f"  rollback     {'all steps or none' if macro.document.rollback else 'what was done stays'}")
+    if document.rollback:
+        rollback = "all steps or none"
+    else:
+        rollback = "what was done stays"
+    out.show(f"  rollback     {rollback}")
     for moment, conditions in (("before", document.preconditions), ("after", document.postconditions)):
         for condition in conditions:
             out.show(f"  {moment:13}{orjson.dumps(condition).decode()}")
@@ -228,7 +230,8 @@ def nodes(
         raise Refusal.of(Fault.TARGET_NOT_FOUND, f"there is no catalogue of Blender {blender}", cure)
     if kind not in TREE_KINDS:
         raise Refusal.of(Fault.ARGS_INVALID, f"there are no {kind} nodes", f"One of: {', '.join(TREE_KINDS)}.")
-    index, words = catalogue(blender, kind), " ".join(query or ())
+    index = catalogue(blender, kind)
+    words = " ".join(query or ())
     page = index.find(words)
     if page is not None:
         return present(
@@ -238,10 +241,10 @@ def nodes(
     if not chosen:
         message = f"no {kind} node of Blender {blender} has '{words}' in it"
         raise Refusal.of(Fault.TARGET_NOT_FOUND, message, suggest_node_type(index, words))
-    listed = [{"bl_idname": node.bl_idname, "label": node.label, "description": node.description} for node in chosen]
+    entries = [{"bl_idname": node.bl_idname, "label": node.label, "description": node.description} for node in chosen]
     return present(
         json,
-        lambda: {"blender": blender, "nodes": listed},
+        lambda: {"blender": blender, "nodes": entries},
         lambda out: out.columns(((node.bl_idname, "bold"), node.label, (node.description, "dim")) for node in chosen),
     )
 
@@ -254,9 +257,12 @@ def _show_node(out: SafeConsole, node: NodeType, index: Catalogue) -> None:
         out.show(f"Begins a zone that ends with {node.zone_output}: set paired_output to the id of one.")
     if node.zone_input:
         out.show(f"Ends a zone that begins with {node.zone_input}.")
-    own = [prop for name, prop in node.properties.items() if name not in index.common]
-    rows = [(prop.name, _kind(prop), _default(prop.default), _choices(node.choices(prop.name, {}))) for prop in own]
-    rows += [(name, "items", "", _choices(items.types)) for name, items in node.items.items()]
+    rows: list[tuple[str, str, str, str]] = []
+    for name, prop in node.properties.items():
+        if name not in index.common:
+            rows.append((prop.name, _kind(prop), _default(prop.default), _choices(node.choices(prop.name, {}))))
+    for name, items in node.items.items():
+        rows.append((name, "items", "", _choices(items.types)))
     _table(out, "properties", rows)
     for side in ("inputs", "outputs"):
         _table(out, side, _sockets(node, side))
@@ -268,17 +274,31 @@ def _show_node(out: SafeConsole, node: NodeType, index: Catalogue) -> None:
 def _sockets(node: NodeType, side: str) -> list[tuple[str, str, str, str]]:
     rows: dict[tuple[str, str], tuple[str, str, str, str]] = {}
     for layout in node.layouts_for(node.defaults()) + list(node.layouts):
-        for socket in layout.inputs if side == "inputs" else layout.outputs:
+        if side == "inputs":
+            sockets = layout.inputs
+        else:
+            sockets = layout.outputs
+        for socket in sockets:
             if socket.identifier == socket.name:
                 name = socket.identifier
             else:
                 name = f"{socket.identifier} ({socket.name})"
-            notes = [*(["takes several links"] if socket.multi else []), *([_range(socket)] if _range(socket) else [])]
-            notes += ["field"] if socket.takes == "field" or socket.gives in ("field", "implicit") else []
-            notes += [_choices(socket.items)] if socket.items else []
-            row = (name, socket.type.removeprefix("NodeSocket"), _default(socket.default), ", ".join(notes))
+            notes = ", ".join(_socket_notes(socket))
+            row = (name, socket.type.removeprefix("NodeSocket"), _default(socket.default), notes)
             rows.setdefault((socket.identifier, socket.type), row)
     return list(rows.values())
+
+
+def _socket_notes(socket: SocketType) -> Iterator[str]:
+    """Yield remarks on a socket for its row: several links, its range, fields and choices."""
+    if socket.multi:
+        yield "takes several links"
+    if limits := _range(socket):
+        yield limits
+    if socket.takes == "field" or socket.gives in ("field", "implicit"):
+        yield "field"
+    if socket.items:
+        yield _choices(socket.items)
 
 
 def _table(out: SafeConsole, title: str, rows: Sequence[tuple[str, str, str, str]]) -> None:
@@ -290,13 +310,18 @@ def _table(out: SafeConsole, title: str, rows: Sequence[tuple[str, str, str, str
 def _kind(prop: Property) -> str:
     if prop.type == "DATABLOCK":
         return f"name of a {prop.kind}"
-    return f"{prop.type.lower()}{f' x {prop.size}' if prop.size else ''}".replace("_", " ")
+    kind = prop.type.lower().replace("_", " ")
+    if prop.size:
+        return f"{kind} x {prop.size}"
+    return kind
 
 
 def _default(value: Any) -> str:
     if value in (None, ""):
         return ""
-    return f"= {str(value).lower() if isinstance(value, bool) else value}"
+    if isinstance(value, bool):
+        return f"= {str(value).lower()}"
+    return f"= {value}"
 
 
 def _choices(words: Iterable[str]) -> str:
@@ -306,7 +331,13 @@ def _choices(words: Iterable[str]) -> str:
 def _range(socket: SocketType) -> str:
     if socket.soft_min is None and socket.soft_max is None:
         return ""
-    return f"{'' if socket.soft_min is None else f'{socket.soft_min:g}'}..{'' if socket.soft_max is None else f'{socket.soft_max:g}'}"
+    return f"{_limit(socket.soft_min)}..{_limit(socket.soft_max)}"
+
+
+def _limit(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:g}"
 
 
 def schemas(
@@ -323,20 +354,25 @@ def schemas(
     """List the published schemas, or print one, which is always JSON."""
     all_names = published.names()
     if name is not None:
-        versions = [each for each in all_names if each == name or each.rpartition(".")[0] == name]
+        versions = [schema for schema in all_names if schema == name or schema.rpartition(".")[0] == name]
         if not versions:
             cure = did_you_mean(name, all_names, otherwise="List them all: blendwright schemas")
             raise Refusal.of(Fault.SCHEMA_INVALID, f"there is no schema named '{name}'", cure)
         print_json(published.schema(max(versions, key=_version_of)))
         return Exit.DONE
-    listed = [
-        {"name": each, "version": _version_of(each), "id": published.schema(each)["$id"], "title": _title_of(each)}
-        for each in all_names
+    entries = [
+        {
+            "name": schema,
+            "version": _version_of(schema),
+            "id": published.schema(schema)["$id"],
+            "title": _title_of(schema),
+        }
+        for schema in all_names
     ]
     return present(
         json,
-        lambda: {"schemas": listed},
-        lambda out: out.columns(((str(entry["name"]), "bold"), str(entry["title"])) for entry in listed),
+        lambda: {"schemas": entries},
+        lambda out: out.columns(((str(entry["name"]), "bold"), str(entry["title"])) for entry in entries),
     )
 
 

@@ -1,6 +1,7 @@
-"""The commands of the core, by name, and those of the installed capabilities.
+"""The commands of the core and of the installed capabilities, by name.
 
-A command's module is imported when the command runs. Help shows the summaries that stand here."""
+Blendwright imports the module of a command when the command runs. Help shows the summaries from this file.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ CORE = {
     "tools": Command(
         "cli.catalogue",
         "tools",
-        "List the tools, or those that do something, or show one with its arguments, promises and examples.",
+        "List the tools, search them, or show one with its arguments, promises and examples.",
     ),
     "macros": Command(
         "cli.catalogue", "macros", "List the macros, or show one with its inputs, steps, promises and examples."
@@ -41,7 +42,7 @@ CORE = {
     "approve": Command(
         "cli.approvals",
         "approve",
-        "Allow an operation that waits for a person: once, as it was asked, until it expires.",
+        "Allow an operation that waits for a person, once and unchanged, before the request expires.",
     ),
     "nodes": Command(
         "cli.catalogue",
@@ -90,7 +91,7 @@ CORE = {
     "metrics": Command(
         "cli.workspace",
         "metrics",
-        "Operations, failures, durations, commits and checkpoints of a workspace as Prometheus text; takes no lock.",
+        "Print operations, failures, durations, commits and checkpoints of a workspace as Prometheus text, without a lock.",
     ),
     "replay": Command(
         "cli.history",
@@ -111,9 +112,10 @@ CORE = {
 
 
 class _Commands(Mapping[str, Command]):
-    """Every command by its name: those of the core, then those of each capability.
+    """Every command by its name: commands of the core, then commands of each capability.
 
-    Finding a command of the core does not import the capabilities."""
+    A lookup of a core command does not import the capabilities.
+    """
 
     def __getitem__(self, name: str) -> Command:
         return CORE.get(name) or self._all[name]
@@ -129,17 +131,17 @@ class _Commands(Mapping[str, Command]):
 
     @cached_property
     def _all(self) -> dict[str, Command]:
-        found = dict(CORE)
+        commands = dict(CORE)
         for capability in capabilities():
-            found |= capability.commands
-        return found
+            commands |= capability.commands
+        return commands
 
 
 COMMANDS = _Commands()
 
 
 def command_function(name: str) -> Any:
-    """Import a command: its function, or its group of commands. Raises KeyError for an unknown name."""
+    """Import a command and return its function or its group of commands. Raise KeyError for an unknown name."""
     command = COMMANDS[name]
     target = load(f"{command.module}:{command.attribute}")
     if command.refuses:

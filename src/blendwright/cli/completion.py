@@ -1,6 +1,6 @@
-"""blendwright completion: what a shell reads, so that Tab completes commands, options, choices, tools and files.
+"""The command `blendwright completion`, which prints a script for completion with Tab in a shell.
 
-The script holds all words that there are to complete, so that no process is started when Tab is pressed. The words come from the
+The script contains every word to complete, so that pressing Tab starts no process. The words come from the
 declarations of the commands: options, choices, `autocompletion` functions and the metavars that mean files.
 """
 
@@ -18,11 +18,12 @@ from blendwright.cli.output import console
 
 # A command: its help, its options, the values of its first argument, and the commands in it.
 Words = Mapping[str, Any]
-# "file", "directory" or "anything", or the choices there are.
+# "file", "directory" or "anything", or a list of choices.
 Value = str | Sequence[str]
 # Metavars of values that are files or directories.
 FILES = {"FILE", "FILE.blend", "PNG", "JSON", "TABLE", "PLAN", "PROGRAM", "BUNDLE", "PATH", "VERSION|PATH", "ZIP|DIR"}
 DIRECTORIES = {"DIR", "DIR|URL", "FOLDER", "WORKSPACE"}
+# Characters of a help text next to a word.
 MAX_HELP_LENGTH = 70
 
 
@@ -43,7 +44,7 @@ def completion(shell: Annotated[ShellName, typer.Argument(metavar="SHELL", help=
 
 
 def program_words() -> Words:
-    """Return what there is to complete, from the declarations of all commands."""
+    """Return every word to complete, from the declarations of all commands."""
     from blendwright.cli.application import app, load_command  # the application loads this module for this command
 
     loaded = {name: _command_words(load_command(name), name) for name in COMMANDS}
@@ -53,29 +54,31 @@ def program_words() -> Words:
 
 def _command_words(command: Any, path: str) -> Words:
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
-    inner: dict[str, Any]
+    inner: dict[str, Any] = {}
     if path:
         inner = getattr(command, "commands", {})
-    else:
-        inner = {}
     options: dict[str, Words] = {}
     for parameter in command.params:
         if parameter.param_type_name == "option" and parameter.name != "help":
-            about = {
-                "help": _short(parameter.help),
-                "value": None if parameter.is_flag else _values(parameter, command),
-            }
+            value: Value | None = None
+            if not parameter.is_flag:
+                value = _values(parameter, command)
+            about = {"help": _short(parameter.help), "value": value}
             options |= dict.fromkeys((*parameter.opts, *parameter.secondary_opts), about)
     follows: Value = "anything"
     if inner:
         follows = [*inner]
     elif arguments:
         follows = _values(arguments[0], command)
+    if path in COMMANDS:
+        summary = COMMANDS[path].summary
+    else:
+        summary = command.help
     return {
-        "help": _short(COMMANDS[path].summary if path in COMMANDS else command.help),
+        "help": _short(summary),
         "options": options,
         "follows": follows,
-        "commands": {name: _command_words(each, f"{path} {name}") for name, each in inner.items()},
+        "commands": {name: _command_words(subcommand, f"{path} {name}") for name, subcommand in inner.items()},
     }
 
 
@@ -107,7 +110,7 @@ def _short(text: str | None) -> str:
 
 
 def commands(words: Words, path: str = "") -> Iterator[tuple[str, Words]]:
-    """Every command by its words, the program itself first, by none."""
+    """Yield each command with its path of words. The program itself comes first, with an empty path."""
     yield path, words
     for name, inner in words["commands"].items():
         yield from commands(inner, f"{path} {name}".strip())
@@ -126,12 +129,18 @@ def _zsh(words: Words) -> str:
 
 
 def _zsh_command(command: Words) -> str:
-    flags, inner = (" ".join(_described(*each) for each in command[part].items()) for part in ("options", "commands"))
+    flags = _zsh_words(command["options"])
+    inner = _zsh_words(command["commands"])
     return f"flags=({flags}); inner=({inner}); following={_quoted(_kind(command['follows']))}"
 
 
+def _zsh_words(words: Words) -> str:
+    """Return words with their help, as an array of zsh contains them."""
+    return " ".join(_described(name, about) for name, about in words.items())
+
+
 def _cases(words: Words, of_command: Callable[[Words], str]) -> Iterator[str]:
-    """For every command: its options, what may follow, and what the value of each option may be."""
+    """Yield the shell cases of each command: its options, its possible next words, and the values of each option."""
     for path, command in commands(words):
         yield f"    {_quoted(path)}) known=1; {of_command(command)} ;;"
         for name, option in command["options"].items():
@@ -140,14 +149,14 @@ def _cases(words: Words, of_command: Callable[[Words], str]) -> Iterator[str]:
 
 
 def _fish(words: Words) -> str:
-    listed = list(commands(words))
-    paths = [_quoted(path) for path, _ in listed if path]
-    valued = [
-        _quoted(f"{path} {name}".strip())
-        for path, command in listed
-        for name, option in command["options"].items()
-        if option["value"] is not None
-    ]
+    paths: list[str] = []
+    valued: list[str] = []
+    for path, command in commands(words):
+        if path:
+            paths.append(_quoted(path))
+        for name, option in command["options"].items():
+            if option["value"] is not None:
+                valued.append(_quoted(f"{path} {name}".strip()))
     text = FISH.replace("@PATHS@", " ".join(paths)).replace("@VALUED@", " ".join(valued))
     return text.replace("@LINES@", "\n".join(_fish_lines(words)))
 
@@ -180,7 +189,7 @@ def _fish_values(value: Value) -> str:
 
 
 def _kind(value: Value) -> str:
-    """Files, directories and what may be anything as a word with a colon; choices as they are."""
+    """Return `:file`, `:directory` or `:anything`, or the choices with spaces between them."""
     if isinstance(value, str):
         return f":{value}"
     return " ".join(value)
@@ -198,7 +207,7 @@ def _fish_quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-# Each script walks over the words before the cursor: commands lead deeper, options that take a value take the next word along.
+# Each script reads the words before the cursor. A command selects its subcommands, and an option with a value consumes the next word.
 BASH = """\
 # Completion of blendwright for bash: blendwright completion bash > FILE, then source FILE
 _blendwright_words() {

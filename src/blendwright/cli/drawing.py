@@ -1,4 +1,4 @@
-"""What is more than lines of text: tables, trees and displays that move. rich draws them, and is loaded by whoever needs one."""
+"""The console of rich, for tables, trees and live displays. Only commands that draw something import this module."""
 
 from __future__ import annotations
 
@@ -12,13 +12,19 @@ from blendwright.util.invisible_text import escape_invisible
 
 
 class Drawing(Console):
-    """rich lets escape sequences inside a text through to the terminal; only those that rich makes itself pass here."""
+    """A console that escapes control characters inside texts, and passes only the escape sequences that rich creates.
+
+    rich itself would pass escape sequences inside a text to the terminal.
+    """
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         if isinstance(renderable, Text) and not renderable.plain.isprintable():
             escaped = escape_invisible(renderable.plain)
-            # Before it is laid out, so that it is given the room it needs.
+            # Escape before the layout, because the escaped text is longer.
             if escaped != renderable.plain:
                 renderable = renderable.blank_copy(escaped)
         for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(escape_invisible(segment.text), segment.style)
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(escape_invisible(segment.text), segment.style)

@@ -1,6 +1,6 @@
-"""What the help of each command ends with: examples, one line each, and what they do where the line does not say it.
+"""Examples at the end of the help of each command, one line each, with a comment when the line needs one.
 
-A test gives every line to the real command line; those that are cheap are run.
+A test parses every line with the real command line, and runs the cheap ones.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from blendwright.capabilities import capabilities
 
-# By the words of a command; what stands behind # is for people, as in a shell.
+# By the words of a command. The text after # is a comment, as in a shell.
 CORE: Mapping[str, tuple[str, ...]] = {
     "new": (
         "blendwright new                              # .blendwright, here",
@@ -88,15 +88,15 @@ CORE: Mapping[str, tuple[str, ...]] = {
 
 
 def all_examples() -> Mapping[str, tuple[str, ...]]:
-    """The examples of every command, by its words."""
-    found = dict(CORE)
+    """Return the examples of every command, by its words."""
+    examples = dict(CORE)
     for capability in capabilities():
-        found |= capability.examples
-    return found
+        examples |= capability.examples
+    return examples
 
 
 def epilog(name: str) -> str | None:
-    """The end of a command's help. Lines between \\b and an empty line are not wrapped."""
+    """Return the text at the end of a command's help, or None without examples. Typer does not wrap lines after \\b."""
     if name in CORE:
         lines = CORE[name]
     else:

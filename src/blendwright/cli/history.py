@@ -1,4 +1,4 @@
-"""blendwright log, show, diff, checkout, undo, redo, export, adopt, gc, replay: the history of a workspace."""
+"""The commands for the history of a workspace: `blendwright log`, `show`, `undo`, `redo`, `export`, `replay` and more."""
 
 from __future__ import annotations
 
@@ -33,10 +33,12 @@ from blendwright.workspace.opening import open_existing
 
 Number = Annotated[str, typer.Argument(metavar="N", help="The number of a commit, HEAD, a branch or a tag.")]
 REBUILDING = "rebuilding the scene"
-# Ids that nobody chose, and how much tells them apart.
-MADE_UP, SHORT_ID = re.compile(r"[0-9a-f]{32,}(\.\d+)?"), 12
-# Columns of a terminal that rows of plans fit into.
-ROOM_FOR_ROWS = 120
+# Generated ids: hexadecimal digits, with an optional number.
+GENERATED_ID = re.compile(r"[0-9a-f]{32,}(\.\d+)?")
+# Characters of a generated id in a list.
+SHORT_ID_LENGTH = 12
+# Columns of a terminal. A narrower terminal shows each plan in two lines.
+MIN_ROW_COLUMNS = 120
 ATTEMPT_STYLES = {"succeeded": "green", "failed": "red", "unfinished": "yellow"}
 
 
@@ -75,15 +77,20 @@ def log(
         history = queries.request_history(workspace, request)
         return present(json, history.to_json, lambda out: _show_request(out, history))
     if moves:
-        listed = queries.head_moves(workspace, limit=limit)
-        document = {"ok": True, "moves": [asdict(move) for move in listed]}
-        return present(json, lambda: document, lambda out: _show_moves(out, listed))
-    more = f"more: blendwright log {'--all ' if all_lines else ''}{'--operations ' if operations else ''}--before "
+        head_moves = queries.head_moves(workspace, limit=limit)
+        document = {"ok": True, "moves": [asdict(move) for move in head_moves]}
+        return present(json, lambda: document, lambda out: _show_moves(out, head_moves))
+    next_page = "more: blendwright log "
+    if all_lines:
+        next_page += "--all "
+    if operations:
+        next_page += "--operations "
+    next_page += "--before "
     if plans or not (operations or json):
-        listed_plans = plan_log(workspace, limit=limit, before=before, all_lines=all_lines)
-        return present(json, listed_plans.to_json, lambda out: _show_plans(out, listed_plans, more))
+        plan_page = plan_log(workspace, limit=limit, before=before, all_lines=all_lines)
+        return present(json, plan_page.to_json, lambda out: _show_plans(out, plan_page, next_page))
     page = queries.commit_log(workspace, limit=limit, before=before, all_lines=all_lines)
-    return present(json, page.to_json, lambda out: _show_page(out, page, more))
+    return present(json, page.to_json, lambda out: _show_page(out, page, next_page))
 
 
 def show(number: Number, workspace: Workspace = ".blendwright", json: AsJson = False) -> int:
@@ -186,11 +193,20 @@ def adopt(
     with open_scene(workspace, blender) as opened:
         with waiting("reading the file", show=not json):
             commit = opened.history.adopt(file)
-        scene_hash, findings = opened.hash, queries.external_findings(opened.journal)
+        scene_hash = opened.hash
+        findings = queries.external_findings(opened.journal)
+    number: int | None = None
+    externals: list[Any] = []
+    if commit is not None:
+        number = commit.number
+        externals = commit.receipt["externals"]
     document: dict[str, Any] = {
-        "ok": True, "adopted": commit is not None, "commit": None if commit is None else commit.number,
-        "scene_hash": scene_hash, "externals": [] if commit is None else commit.receipt["externals"],
-    }  # fmt: skip
+        "ok": True,
+        "adopted": commit is not None,
+        "commit": number,
+        "scene_hash": scene_hash,
+        "externals": externals,
+    }
 
     def show_adoption(out: SafeConsole) -> None:
         if commit is None:
@@ -225,24 +241,26 @@ def gc(
         for name in report.files:
             out.show(f"  {name}", "dim")
         if dry_run:
-            word = "would free"
+            freed, lost = "would free", "would lose"
         else:
-            word = "freed"
-        out.show(f"{word} {report.bytes} bytes in {len(report.files)} files; {report.kept} checkpoints stay")
+            freed, lost = "freed", "lost"
+        out.show(f"{freed} {report.bytes} bytes in {len(report.files)} files; {report.kept} checkpoints stay")
         if report.lost:
             numbers = ", ".join(map(str, report.lost))
-            out.show(f"{'would lose' if dry_run else 'lost'} the scenes of commits {numbers}", "yellow")
+            out.show(f"{lost} the scenes of commits {numbers}", "yellow")
 
     return present(json, lambda: {"ok": True, "dry_run": dry_run, **asdict(report)}, show_report)
 
 
 def open_scene(workspace: str, blender: str | None = None) -> blendwright.OpenScene:
+    """Open an existing workspace, and print a note on standard error for each repair that opening it made."""
     opened = open_existing(workspace, blender=blender)
     note_recovered(opened.recovered)
     return opened
 
 
 def present_move(moved: Moved, json: bool) -> int:
+    """Print where HEAD moved to, for people or as JSON, and return the exit code."""
     commit = moved.commit
     document = {
         "ok": True, "move": moved.kind, "from": moved.origin, "head": commit.number, "scene_hash": commit.hash_after,
@@ -266,22 +284,22 @@ def present_move(moved: Moved, json: bool) -> int:
     return present(json, lambda: document, show_move)
 
 
-def _show_page(out: SafeConsole, page: queries.LogPage, more: str) -> None:
+def _show_page(out: SafeConsole, page: queries.LogPage, next_page: str) -> None:
     rows = [
         (
-            ("HEAD" if commit.number == page.head else "", "bold green"), (str(commit.number), "bold"),
+            (_commit_mark(commit.number, page.head), "bold green"), (str(commit.number), "bold"),
             commit.timestamp[:19], commit.tool, commit.operation_id[:40], (commit.hash_after[-12:], "dim"),
             (", ".join(page.names.get(commit.number, ())), "cyan"),
         )
         for commit in page.commits
     ]  # fmt: skip
     out.listing(rows, none="no commits")
-    _show_rest(out, page.next_before, page.redo, more)
+    _show_continuation(out, page.next_before, page.redo, next_page)
 
 
-def _show_plans(out: SafeConsole, page: PlanPage, more: str) -> None:
-    """A row each; two lines each where the terminal is too narrow for that."""
-    if out.drawing.width >= ROOM_FOR_ROWS:
+def _show_plans(out: SafeConsole, page: PlanPage, next_page: str) -> None:
+    """Print one row per plan, or two lines per plan on a narrow terminal."""
+    if out.drawing.width >= MIN_ROW_COLUMNS:
         rows = [
             (
                 (_head_mark(plan, page.head), "bold green"), (str(plan.commit.number), "bold"), plan.commit.timestamp[:19],
@@ -293,23 +311,32 @@ def _show_plans(out: SafeConsole, page: PlanPage, more: str) -> None:
     else:
         for plan in page.plans:
             _show_plan(out, plan, page.head)
-    _show_rest(out, page.next_before, page.redo, more)
+    _show_continuation(out, page.next_before, page.redo, next_page)
 
 
 def _show_plan(out: SafeConsole, plan: PlanEntry, head: int | None) -> None:
-    mark, names = _head_mark(plan, head), ", ".join(plan.names)
+    mark = _head_mark(plan, head) or "    "
+    names = ""
+    if plan.names:
+        names = f"  {', '.join(plan.names)}"
     out.parts(
-        (f"{mark or '    '}  ", "bold green"),
+        (f"{mark}  ", "bold green"),
         (f"{plan.commit.number}", "bold"),
         (f"  {plan.what}", "default"),
-        (f"  {names}" if names else "", "cyan"),
+        (names, "cyan"),
     )
     about = (*_how_much_and_who(plan), plan.commit.timestamp[:19], _short(plan.span.request_id))
     out.show(f"      {'  '.join(filter(None, about))}", "dim")
 
 
+def _commit_mark(number: int, head: int | None) -> str:
+    if number == head:
+        return "HEAD"
+    return ""
+
+
 def _head_mark(plan: PlanEntry, head: int | None) -> str:
-    """With --all, HEAD may be in the midst of a plan that was undone in part."""
+    """Return a mark for the plan at HEAD. With --all, HEAD may be in the middle of a plan that an undo took back in part."""
     if not plan.head:
         return ""
     if plan.commit.number == head:
@@ -318,35 +345,44 @@ def _head_mark(plan: PlanEntry, head: int | None) -> str:
 
 
 def _how_much_and_who(plan: PlanEntry) -> tuple[str, str]:
-    """Of a scene that was taken in as a whole, nobody did operations."""
+    """Return the number of operations of a plan and its author. A baseline or an adopted scene has no operations."""
+    if plan.commit.kind == "baseline":
+        return "", ""
     if plan.commit.kind != "operation":
-        return "", "" if plan.commit.kind == "baseline" else plan.who.by
+        return "", plan.who.by
     count = plan.span.operations
     if plan.who.by == "model":
         model = plan.who.model or plan.who.host or ""
     else:
         model = ""
-    return f"{count} operation{'' if count == 1 else 's'}", f"{plan.who.by} {model}".rstrip()
+    if count == 1:
+        operations = "1 operation"
+    else:
+        operations = f"{count} operations"
+    return operations, f"{plan.who.by} {model}".rstrip()
 
 
 def _short(request_id: str) -> str:
-    if MADE_UP.fullmatch(request_id):
-        return request_id[:SHORT_ID]
+    if GENERATED_ID.fullmatch(request_id):
+        return request_id[:SHORT_ID_LENGTH]
     return request_id
 
 
-def _show_rest(out: SafeConsole, next_before: int | None, redo: int | None, more: str) -> None:
+def _show_continuation(out: SafeConsole, next_before: int | None, redo: int | None, next_page: str) -> None:
     if next_before is not None:
-        out.show(f"{more}{next_before}", "dim")
+        out.show(f"{next_page}{next_before}", "dim")
     if redo is not None:
         out.show(f"undone: `blendwright redo` leads to commit {redo}", "dim")
 
 
 def _show_moves(out: SafeConsole, moves: Sequence[HeadMove]) -> None:
-    rows = [
-        (move.timestamp[:19], move.kind, f"{'' if move.from_commit is None else move.from_commit} → {move.to_commit}")
-        for move in moves
-    ]
+    rows: list[tuple[str, str, str]] = []
+    for move in moves:
+        if move.from_commit is None:
+            origin = ""
+        else:
+            origin = str(move.from_commit)
+        rows.append((move.timestamp[:19], move.kind, f"{origin} → {move.to_commit}"))
     out.listing(rows, none="no moves")
 
 
@@ -354,14 +390,15 @@ def _show_request(out: SafeConsole, history: queries.RequestHistory) -> None:
     if history.attempts:
         out.show(history.attempts[0].asked, "bold")
     for attempt in history.attempts:
-        status, tokens = str(attempt.outcome["status"]), attempt.usage.get("total", 0)
+        status = str(attempt.outcome["status"])
+        tokens = attempt.usage.get("total", 0)
         about = f"{attempt.timestamp[:19]}  {attempt.model}  {tokens} tokens  prompt {attempt.prompt_hash[:12]}"
         out.labelled(f"attempt {attempt.number} ", about, "bold", text_style="dim")
         result = f"{attempt.outcome['stage']} {attempt.outcome['message']}".rstrip()
         out.labelled(f"  {status} ", result, ATTEMPT_STYLES.get(status, "yellow"))
     for program in history.programs:
-        given = " ".join(f"{name}={orjson.dumps(value).decode()}" for name, value in program.params.items())
-        out.labelled(f"program {program.hash[:12]} ", f"{program.timestamp[:19]}  {given}".rstrip(), "bold")
+        params = " ".join(f"{name}={orjson.dumps(value).decode()}" for name, value in program.params.items())
+        out.labelled(f"program {program.hash[:12]} ", f"{program.timestamp[:19]}  {params}".rstrip(), "bold")
         out.show(program.program.rstrip("\n"))
         for path, text in program.libraries.items():
             out.labelled("  loaded ", f"{path}, {len(text.encode())} bytes", "")

@@ -1,4 +1,4 @@
-"""blendwright look: pictures of the scene, closer looks, comparisons, and what a commit changed to the eye."""
+"""The command `blendwright look`: pictures of the scene, and comparisons with a reference picture or an earlier commit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from blendwright.views.before_and_after import LookBack, look_back
 from blendwright.views.export import write_picture
 from blendwright.views.queries import take_picture
 
-# As the tools know them, in the letters that one types.
+# The choices of the tools, in lower case as users type them.
 Shown = Literal["shaded", "names", "depth", "mask"]
 Side = Literal["front", "back", "right", "left", "top", "bottom", "iso", "side", "three_quarter"]
 Engine = Literal["workbench", "cycles"]
@@ -85,18 +85,20 @@ def look(
                 blender=blender,
             )
         write_picture(seen.sheet, image)
-        told = {**seen.to_json(), "image": str(image)}
+        answer = {**seen.to_json(), "image": str(image)}
     else:
-        args: dict[str, Any] = {"engine": engine.upper(), "width": width if reference is None else min(width, 1024)}
-        args |= {name: value for name, value in (("view", side), ("camera", camera)) if value is not None}
-        if reference is not None:
-            args["reference"] = str(reference)
-        else:
-            args |= {"show": show.upper(), "height": max(16, width * 3 // 4), "render_shape": side is None}
+        args: dict[str, Any] = {"engine": engine.upper(), "width": width}
+        if side is not None:
+            args["view"] = side
+        if camera is not None:
+            args["camera"] = camera
         if reference is None:
             tool = "render.preview"
+            height = max(16, width * 3 // 4)
+            args |= {"height": height, "show": show.upper(), "render_shape": side is None}
         else:
             tool = "render.compare"
+            args |= {"width": min(width, 1024), "reference": str(reference)}
         with waiting("taking the picture", show=not json):
             outcome, picture = take_picture(tool, args, workspace, scene, blender)
         if picture is None:
@@ -106,22 +108,22 @@ def look(
                 cure = None
             fail("failed", outcome.message, cure, Exit.of_call(outcome))
         write_picture(picture, image)
-        told = {"ok": True, **dict(outcome.result or {}), "image": str(image)}
-    return present(json, lambda: told, lambda out: _show(out, told))
+        answer = {"ok": True, **dict(outcome.result or {}), "image": str(image)}
+    return present(json, lambda: answer, lambda out: _show(out, answer))
 
 
-def _show(out: SafeConsole, told: dict[str, Any]) -> None:
+def _show(out: SafeConsole, answer: dict[str, Any]) -> None:
     out.columns(
-        ((each["object"], "bold"), f"{each['share']:.1%}", (f"{each['nearest']:g} m", "dim"), each["color"])
-        for each in told.get("seen") or ()
+        ((entry["object"], "bold"), f"{entry['share']:.1%}", (f"{entry['nearest']:g} m", "dim"), entry["color"])
+        for entry in answer.get("seen") or ()
     )
-    if told.get("unseen"):
-        out.show(f"not to be seen: {', '.join(told['unseen'])}", "dim")
-    if "silhouette_iou" in told:
-        if told["silhouette_iou"] is None:
+    if answer.get("unseen"):
+        out.show(f"not to be seen: {', '.join(answer['unseen'])}", "dim")
+    if "silhouette_iou" in answer:
+        if answer["silhouette_iou"] is None:
             outline = "no outline found"
         else:
-            outline = f"outlines agree by {told['silhouette_iou']:.1%}"
-        out.show(f"{outline}; {told['differing']:.1%} of the pixels differ, colours by {told['difference']:.2%}")
-    out.show(f"wrote {told['image']}")
-    note_remarks(told.get("notes") or ())
+            outline = f"outlines agree by {answer['silhouette_iou']:.1%}"
+        out.show(f"{outline}; {answer['differing']:.1%} of the pixels differ, colours by {answer['difference']:.2%}")
+    out.show(f"wrote {answer['image']}")
+    note_remarks(answer.get("notes") or ())

@@ -1,4 +1,4 @@
-"""The program `blendwright`: it runs the command that its command line names, and reports the errors that end one."""
+"""The entry point of the program `blendwright`. It runs one command and reports the error that ends it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from blendwright.util.interrupts import accept_interrupts
 from blendwright.values.errors import BlendwrightError, EnvironmentUnfit, JournalError, Refusal
 from blendwright.values.faults import RENDERINGS, Fault
 
-# Names the place of a defect, for whoever reports one; without it no stack trace reaches a user.
+# Environment variable that prints a stack trace for a report of a defect. Without it, users see no stack trace.
 TRACE = "BLENDWRIGHT_TRACE"
-# What no program can do anything about, wherever it happens.
+# Error numbers of the operating system that no program can avoid, such as a full disk.
 SYSTEM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE}
 
 
 def main() -> None:
-    """Run a command; whatever ends it becomes a message and an exit code."""
+    """Run a command and end the process. Print a message for each error, and choose the exit code."""
     try:
         begin_output()
         accept_interrupts()
@@ -36,7 +36,7 @@ def main() -> None:
     except KeyboardInterrupt:
         fail("timeout", "interrupted", "Run it again when it is wanted after all.", Exit.INTERRUPTED, cancelled=True)
     except Exception as error:
-        # Typer's own complaints about the command line (unknown options and the like) know how to show themselves.
+        # Errors of typer about the command line, such as an unknown option, format their own message.
         if hasattr(error, "format_message"):
             _usage(error)
         if isinstance(error, OSError) and error.errno in SYSTEM:
@@ -53,7 +53,7 @@ def main() -> None:
 def _usage(error: Any) -> NoReturn:
     message: str = error.format_message()
     if message.startswith("Usage:"):
-        # No command at all: what there is to know about them is no error.
+        # The command line names no command: typer raises the help text, which is not an error.
         notes().show(message)
         sys.exit(Exit.REFUSED)
     context: Any = getattr(error, "ctx", None)

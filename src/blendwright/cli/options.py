@@ -1,4 +1,4 @@
-"""The options and arguments that several commands have, each declared once."""
+"""Declarations of the options and arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from blendwright.workspace.locations import workspace_directory
 
 
 def _directory(workspace: str) -> str:
-    """Whatever a command does with a workspace, a file cannot be one."""
+    """Return the value of --workspace. Raise EnvironmentUnfit when the path cannot be a directory."""
     workspace_directory(workspace)
     return workspace
 
 
 def png_name(image: Path | None) -> Path | None:
+    """Return the path of a picture. Raise Refusal when its name does not end in .png."""
     if image is not None and image.suffix.lower() != ".png":
         cure = "Pictures are written as PNG: end the name in .png."
         raise Refusal.of(Fault.ARGS_INVALID, f"{image} is not the name of a .png file", cure)

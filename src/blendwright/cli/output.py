@@ -1,4 +1,7 @@
-"""What commands print and how they end. With `--json`, standard output is exactly one document; everything else goes to standard error."""
+"""Output and exit codes of commands.
+
+With `--json`, a command prints exactly one document to standard output. Everything else goes to standard error.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from blendwright.values.plan import CALLED_FROM
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
     from blendwright.cli.drawing import Drawing
     from blendwright.records.results import Difference
@@ -25,16 +29,19 @@ if TYPE_CHECKING:
     from blendwright.values.plan import Plan
     from blendwright.values.report import RunReport
 
-# Where nobody looks at a screen nothing is wrapped: lines are then for programs and files.
-UNBOUNDED = 10_000
-# A text, or a text and its style.
+# Columns. Outside of a terminal, programs and files receive the lines, so that the console must not wrap them.
+UNBOUNDED_WIDTH = 10_000
+# A string, or a string and its style.
 Cell = str | tuple[str, str]
-LONGEST_VALUE = 120
-# Of one sort that are listed one by one.
-MOST_REPAIRS = 5
+# Characters of a value in a difference.
+MAX_VALUE_LENGTH = 120
+# Consecutive repairs with the same action that get a line each. More of them share one line.
+MAX_LISTED_REPAIRS = 5
 
 
 class Exit(IntEnum):
+    """The exit codes of commands. UNFIT means that the workspace or the machine prevents the command."""
+
     DONE = 0
     FAILED = 1
     REFUSED = 2
@@ -43,7 +50,7 @@ class Exit(IntEnum):
 
     @classmethod
     def of_call(cls, outcome: Outcome) -> Exit:
-        """2 when nothing ran, 1 when it ran and failed, 130 when it was called off."""
+        """Return the exit code of a call: 2 when nothing ran, 1 when it ran and failed, 130 after a cancellation."""
         if outcome.ok:
             return cls.DONE
         if outcome.cancelled:
@@ -55,11 +62,11 @@ class Exit(IntEnum):
 
     @classmethod
     def of_run(cls, report: RunReport, extra: Sequence[Outcome] = ()) -> Exit:
-        """The same for a plan and for what was asked for beside it."""
+        """Return the exit code of a plan and of its `extra` outcomes, for --export and --image."""
         if report.cancelled or any(outcome.cancelled for outcome in extra):
             return cls.INTERRUPTED
         statuses = {operation.status for operation in report.operations}
-        # All that was tried was refused: a person declined, and nothing went before it.
+        # A person declined before any operation ran, so the run counts as refused.
         nothing_ran = "refused" in statuses and statuses <= {"refused", "skipped", "skipped_idempotent"}
         if report.status == "refused" or nothing_ran:
             return cls.REFUSED
@@ -69,20 +76,21 @@ class Exit(IntEnum):
 
 
 def console() -> SafeConsole:
-    """Standard output for people."""
-    bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return SafeConsole(width=None if bounded else UNBOUNDED)
+    """Return standard output for people."""
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+        return SafeConsole()
+    return SafeConsole(width=UNBOUNDED_WIDTH)
 
 
 def notes() -> SafeConsole:
-    """Standard error for people."""
+    """Return standard error for people."""
     return SafeConsole(stderr=True)
 
 
 def present(
     json: bool, document: Callable[[], Any], show: Callable[[SafeConsole], None], exit_code: Exit = Exit.DONE
 ) -> Exit:
-    """End a command: print its result as the one document for programs, or show it to people, and return the exit code."""
+    """Print the result of a command, as the JSON document for programs or as text for people, and return the exit code."""
     if json:
         print_json(document())
     else:
@@ -93,20 +101,23 @@ def present(
 _LAYOUT = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS
 
 
-# The standard output on which a document was begun: whatever happens from then on, there is no second one.
+# The standard output that has received a document, or the beginning of one. It never receives a second document.
 _printed_on: Any = None
 
 
 def begin_output() -> None:
-    """A command begins: it has printed nothing yet."""
+    """Reset the record of printed documents at the start of a command."""
     global _printed_on
     _printed_on = None
 
 
 def print_json(document: Any) -> None:
-    """What is no plain data in it is rendered by its own `to_json` when its turn comes, and held no longer than that."""
+    """Print one JSON document to standard output.
+
+    Objects that are not plain data need a method `to_json`. The encoder calls it late, which saves memory.
+    """
     global _printed_on
-    if out := getattr(sys.stdout, "buffer", None):  # without standard output there is no file at all
+    if out := getattr(sys.stdout, "buffer", None):  # None when the process has no standard output
         text = orjson.dumps(document, default=lambda value: value.to_json(), option=_LAYOUT)
         _printed_on = sys.stdout
         out.write(text)
@@ -114,36 +125,40 @@ def print_json(document: Any) -> None:
 
 
 def note_recovered(sentences: Iterable[str]) -> None:
-    """What had to be put in order when the workspace was opened."""
+    """Print the repairs that opening the workspace made."""
     for sentence in sentences:
         notes().labelled("recovered:", sentence, "bold yellow")
 
 
 def note_outcome(outcome: Outcome) -> None:
-    """What was asked for beside a plan goes to standard error, which is free in either form of output."""
+    """Print the artifacts, remarks and findings of an export or a picture that a command made in addition to its plan.
+
+    They go to standard error, which is free with and without --json.
+    """
     for artifact in outcome.artifacts:
         notes().show(f"wrote {artifact}")
-    note_cleaned((outcome.result or {}).get("cleaned", ()))
-    note_remarks((outcome.result or {}).get("notes", ()))
+    result = outcome.result or {}
+    note_cleaned(result.get("cleaned", ()))
+    note_remarks(result.get("notes", ()))
     for finding in outcome.findings:
         notes().show(f"{outcome.tool}: {finding.message}. {finding.cure or ''}".rstrip(), "red")
 
 
 def note_remarks(sentences: Iterable[str]) -> None:
-    """What may surprise about a result although nothing went wrong: that a picture is black, and why."""
+    """Print remarks on a successful result that may surprise, such as the reason for a black picture. Skip duplicates."""
     for sentence in dict.fromkeys(sentences):
         notes().labelled("note:", sentence, "bold yellow")
 
 
 def note_cleaned(entries: Iterable[Mapping[str, Any]]) -> None:
-    """Which code of the scene an exported file goes without."""
+    """Print the code of the scene that an exported file leaves out."""
     for entry in entries:
-        what = f"{entry['what']} of {entry['kind']} '{entry['name']}' {entry['where']}".rstrip()
-        notes().labelled("left out:", what, "bold yellow")
+        code = f"{entry['what']} of {entry['kind']} '{entry['name']}' {entry['where']}".rstrip()
+        notes().labelled("left out:", code, "bold yellow")
 
 
 def note_external_files(findings: Iterable[Finding]) -> None:
-    """What is wrong with the files that a scene refers to."""
+    """Print the problems of the files that a scene refers to."""
     for finding in findings:
         notes().labelled("external file:", finding.message, "bold yellow")
         notes().show(f"  {finding.cure}", "dim")
@@ -158,25 +173,36 @@ def fail(
     *,
     cancelled: bool = False,
 ) -> NoReturn:
-    """End the program with an error that is data for machines and a few lines for people, each finding with its place."""
-    # Also when the command line could not be parsed.
+    """End the process with an error: one JSON document with --json, and lines with locations and fixes for people.
+
+    If standard output already has its document, or takes none, print the lines even with --json.
+    """
+    # Read the arguments directly: typer may have failed to parse the command line.
     as_json = "--json" in sys.argv[1:]
     error: dict[str, Any] = {"code": code, "message": message, "cure": cure}
     if cancelled:
         error["details"] = {"cancelled": True}
     if not (as_json and _printed_as_json(error, findings)):
-        for text, own_cure in [(_with_pointer(finding), finding.cure) for finding in findings] or [(message, None)]:
-            notes().labelled("error:", text, "bold red")
-            if own_cure:
-                notes().show("  " + own_cure)
-        if cure and cure not in [finding.cure for finding in findings]:
-            notes().show("  " + cure)
+        _show_error(message, cure, findings)
     _drop_lost_output()
     sys.exit(exit_code)
 
 
+def _show_error(message: str, cure: str | None, findings: Sequence[Finding]) -> None:
+    """Print each finding with its fix, or the message when no findings exist. Print the common fix unless a finding has it."""
+    out = notes()
+    for finding in findings:
+        out.labelled("error:", _with_pointer(finding), "bold red")
+        if finding.cure:
+            out.show("  " + finding.cure)
+    if not findings:
+        out.labelled("error:", message, "bold red")
+    if cure and cure not in [finding.cure for finding in findings]:
+        out.show("  " + cure)
+
+
 def note_printed(plan: Plan) -> None:
-    """What a program printed."""
+    """Print the output of a program."""
     if plan.program is not None and plan.program.printed:
         notes().show(plan.program.printed)
 
@@ -188,7 +214,11 @@ def _with_pointer(finding: Finding) -> str:
 
 
 def _printed_as_json(error: dict[str, Any], findings: Sequence[Finding]) -> bool:
-    """False when people have to be told, since standard output takes nothing more, or has its one document already."""
+    """Print an error as the JSON document, and return whether that is enough.
+
+    Return False when the caller must print the error as text: standard output has its document already, or takes no more data.
+    Return True when the reader closed the pipe, because then the reader wants no error.
+    """
     if findings:
         error["findings"] = [finding.to_json() for finding in findings]
     try:
@@ -197,12 +227,12 @@ def _printed_as_json(error: dict[str, Any], findings: Sequence[Finding]) -> bool
             return False
         print_json({"ok": False, "error": error})
     except OSError as lost:
-        return isinstance(lost, BrokenPipeError)  # who has stopped reading does not want to know
+        return isinstance(lost, BrokenPipeError)
     return True
 
 
 def _drop_lost_output() -> None:
-    """What standard output does not take goes nowhere: otherwise Python would complain about it at its end."""
+    """Discard data that standard output does not take. Otherwise Python prints an error when the process ends."""
     try:
         if sys.stdout:
             sys.stdout.flush()
@@ -211,7 +241,7 @@ def _drop_lost_output() -> None:
 
 
 class SafeConsole:
-    """Lines for people, in which nothing that others wrote can speak to the terminal. What is more than lines is a drawing."""
+    """A console for people that escapes control characters, so that no text from a scene or a plan can control the terminal."""
 
     def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
         self._stderr = stderr
@@ -223,65 +253,74 @@ class SafeConsole:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The console of rich, which takes some 50 ms to load: `--json` on its own does not need it."""
+        """Return the console of rich. It takes about 50 ms to load, and commands with `--json` do not need it."""
         from blendwright.cli.drawing import Drawing
 
         return Drawing(stderr=self._stderr, highlight=False, soft_wrap=True, width=self._width)
 
     def print(self, renderable: RenderableType = "") -> None:
-        """Print what rich draws; without anything, an empty line."""
+        """Print a renderable of rich, or an empty line."""
         self.drawing.print(renderable)
 
     def show(self, text: str, style: str = "", *, end: str = "\n") -> None:
-        """Print a text as it is."""
+        """Print a string without markup."""
         self.parts((text, style), end=end)
 
     def labelled(self, label: str, text: str, style: str, *, text_style: str = "default") -> None:
-        """Print a styled label and, behind it, what it is about."""
+        """Print a styled label, followed by a text."""
         self.parts((f"{label} ", style), (text, text_style))
 
     def parts(self, *parts: tuple[str, str], end: str = "\n") -> None:
-        """Print texts one behind the other, each in its style laid over those before it."""
+        """Print texts on one line, each with its style."""
         from rich.text import Text
 
-        (text, style), *others = parts
-        drawn = Text(text, style=style)
-        for other in others:
-            drawn.append(*other)
-        self.drawing.print(drawn, end=end)
+        first, *following = parts
+        text, style = first
+        line = Text(text, style=style)
+        for part in following:
+            line.append(*part)
+        self.drawing.print(line, end=end)
 
     def findings(self, findings: Iterable[Finding], *, without_pointer: str = "(plan)") -> None:
-        """Print each finding with its code, its place and its cure; one that a loop repeats is told once, with how often."""
-        for finding, times in told_once(findings):
-            message = f"{finding.where or without_pointer}: {finding.message}" + (
-                f" ({times} times)" if times > 1 else ""
-            )
+        """Print each finding with its code, location and fix. Print a finding that a loop repeats once, with its count."""
+        for finding, times in count_alike(findings):
+            message = f"{finding.where or without_pointer}: {finding.message}"
+            if times > 1:
+                message += f" ({times} times)"
             self.labelled(finding.fault.value, message, "bold red")
             if finding.cure:
                 self.show(f"  {finding.cure}", "dim")
 
     def listing(self, rows: Sequence[Sequence[Cell]], *, none: str) -> None:
-        """Print a table without lines, or a sentence that says that there is nothing."""
+        """Print a table without lines, or the sentence `none` when it has no rows."""
         if rows:
             self.columns(rows)
         else:
             self.show(none)
 
     def columns(self, rows: Iterable[Sequence[Cell]], *, headers: Sequence[str] = (), indent: int = 0) -> None:
-        """Print a table without lines. Nothing in it is cut: what is too long for the screen goes on below."""
+        """Print a table without lines. A cell that is too long for the screen continues on the next line."""
         from rich.table import Table
-        from rich.text import Text
 
         table = Table(*headers, box=None, padding=(0, 2, 0, indent), show_header=bool(headers))
         for row in rows:
-            table.add_row(*(Text(*cell) if isinstance(cell, tuple) else Text(cell) for cell in row))
+            table.add_row(*map(_cell_text, row))
         for column in table.columns:
             column.overflow = "fold"
         self.print(table)
 
 
+def _cell_text(cell: Cell) -> Text:
+    from rich.text import Text
+
+    if isinstance(cell, tuple):
+        text, style = cell
+        return Text(text, style)
+    return Text(cell)
+
+
 def show_difference(difference: Difference, out: SafeConsole, *, none: str | None = None) -> None:
-    """One line for what came or went, and one for each changed property; `none` where there is nothing of all that."""
+    """Print a line for each created, removed or renamed datablock and each changed property. Print `none` without any."""
     for style, sign, entries in (("green", "+", difference.created), ("red", "-", difference.removed)):
         for entry in entries:
             out.labelled(sign, f"{entry.kind} {entry.name}", style)
@@ -297,28 +336,35 @@ def show_difference(difference: Difference, out: SafeConsole, *, none: str | Non
         out.show(none)
 
 
-def told_once(findings: Iterable[Finding]) -> Iterator[tuple[Finding, int]]:
-    """Findings that read alike as the first of them and how many there are: a loop in a program makes many, and so does a function that is
-    called from several places."""
+def count_alike(findings: Iterable[Finding]) -> Iterator[tuple[Finding, int]]:
+    """Yield the first finding of each group with equal text, and the size of the group.
+
+    A loop in a program repeats a finding, and so does a function with several callers.
+    """
     alike: dict[tuple[Fault, str, str, str | None], list[Finding]] = {}
-    for one in findings:
-        message, _, _ = one.message.partition(CALLED_FROM)
-        alike.setdefault((one.fault, one.where, message, one.cure), []).append(one)
-    return ((several[0], len(several)) for several in alike.values())
+    for finding in findings:
+        message, _, _ = finding.message.partition(CALLED_FROM)
+        alike.setdefault((finding.fault, finding.where, message, finding.cure), []).append(finding)
+    for group in alike.values():
+        yield group[0], len(group)
 
 
 def repair_lines(entries: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Action and operation of each repair; many of one sort in a row are one line: a mistake in a loop has one place to mend."""
-    for action, several in groupby(entries, key=lambda entry: entry[0]):
-        first, *others = [operation for _, operation in several]
-        if len(others) < MOST_REPAIRS:
-            yield from ((action, operation) for operation in (first, *others))
+    """Yield the action and the operation of each repair.
+
+    Yield one line for many consecutive repairs with the same action, because a mistake in a loop needs one fix.
+    """
+    for action, group in groupby(entries, key=lambda entry: entry[0]):
+        operations = [operation for _, operation in group]
+        if len(operations) <= MAX_LISTED_REPAIRS:
+            for operation in operations:
+                yield action, operation
         else:
-            yield action, f"{first} to {others[-1]}, {len(others) + 1} operations"
+            yield action, f"{operations[0]} to {operations[-1]}, {len(operations)} operations"
 
 
 def short_value(value: Any) -> str:
-    """Short: numbers as people write them, long texts cut. None stands for what is not there."""
+    """Return a value as short text for people. Show None as `-`, and cut long text."""
     match value:
         case None:
             return "-"
@@ -330,6 +376,6 @@ def short_value(value: Any) -> str:
             text = f"[{', '.join(map(short_value, parts))}]"
         case _:
             text = orjson.dumps(value).decode()
-    if len(text) <= LONGEST_VALUE:
+    if len(text) <= MAX_VALUE_LENGTH:
         return text
-    return text[:LONGEST_VALUE] + "…"
+    return text[:MAX_VALUE_LENGTH] + "…"

@@ -1,4 +1,4 @@
-"""Plans as commands are given them: a JSON document of any dialect, or a program with its parameters."""
+"""Readers for the plans that commands accept: a JSON document of any dialect, or a program with its parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ ENDING = ".star"
 
 
 def plan_text(path: str) -> bytes:
-    """The text of a file, or of standard input for -; at most one byte more than any dialect reads."""
+    """Return the content of a file, or of standard input for `-`. Raise Refusal when reading fails.
+
+    Read at most one byte more than any dialect accepts.
+    """
     try:
         if path == "-":
             return sys.stdin.buffer.read(LARGEST + 1)
@@ -34,13 +37,16 @@ def plan_text(path: str) -> bytes:
 
 
 def read_document(path: str, dialect: str | None = None, given: Sequence[str] | None = None) -> bytes | dict[str, Any]:
-    """A program as the document of its dialect; the text of any other plan. `given` are parameters, as NAME=VALUE."""
+    """Return a program as a document of its dialect, and any other plan as bytes.
+
+    `given` contains the parameters of a program as NAME=VALUE. Raise Refusal for parameters without a program.
+    """
     text = plan_text(path)
     if dialect is None:
-        wanted = path.endswith(ENDING)
+        is_program = path.endswith(ENDING)
     else:
-        wanted = dialect == PROGRAM and not text.lstrip().startswith(b"{")
-    if not wanted:
+        is_program = dialect == PROGRAM and not text.lstrip().startswith(b"{")
+    if not is_program:
         if given:
             cure = f"Name a program, whose name ends in {ENDING}, or say --dialect program."
             raise Refusal.of(Fault.SCHEMA_INVALID, "only programs have parameters to be set", cure)
@@ -58,13 +64,13 @@ def read_document(path: str, dialect: str | None = None, given: Sequence[str] | 
 
 
 def parameters(given: Sequence[str] | None) -> dict[str, Any]:
-    """Values are JSON where they are JSON, else text."""
+    """Return parameters from NAME=VALUE, with each value as JSON if it parses, else as a string. Raise Refusal for other forms."""
     values: dict[str, Any] = {}
-    for one in given or ():
-        name, equals, text = one.partition("=")
+    for assignment in given or ():
+        name, equals, text = assignment.partition("=")
         if not equals or not name.isidentifier():
             cure = "Write --set NAME=VALUE, as in --set rooms=4."
-            raise Refusal.of(Fault.ARGS_INVALID, f"'{one[:100]}' sets no parameter", cure)
+            raise Refusal.of(Fault.ARGS_INVALID, f"'{assignment[:100]}' sets no parameter", cure)
         if name in values:
             raise Refusal.of(Fault.ARGS_INVALID, f"the parameter '{name}' is set twice", "Set it once.")
         value, findings = read_json(text)
@@ -76,12 +82,16 @@ def parameters(given: Sequence[str] | None) -> dict[str, Any]:
 
 
 def surroundings(path: str, document: bytes | Mapping[str, Any], workspace: str) -> Surroundings | None:
-    """What a program finds around it; nothing is looked up for other plans."""
+    """Return the tool names, macro names and libraries that a program may use, or None for a plan without a program."""
     if isinstance(document, bytes) and b'"program"' not in document:
         return None
     from blendwright.workspace.programs import program_surroundings
 
-    return program_surroundings(workspace, beside=None if path == "-" else Path(path).parent)
+    if path == "-":
+        folder = None
+    else:
+        folder = Path(path).parent
+    return program_surroundings(workspace, beside=folder)
 
 
 def read_plan_file(
@@ -93,7 +103,7 @@ def read_plan_file(
     request_id: str | None = None,
     boundary: Boundary | None = None,
 ) -> Plan:
-    """The plan, with findings of its own where it breaks its contract. Raises Refusal for what is no plan at all."""
+    """Return the plan in a file, with findings where it breaks its contract. Raise Refusal for a document that is not a plan."""
     document = read_document(path, dialect, given)
     around = surroundings(path, document, workspace)
     if isinstance(document, bytes):
@@ -107,7 +117,7 @@ def read_plan_file(
 
 
 def write_yielded(path: Path, plan: Mapping[str, Any]) -> None:
-    """Raises Refusal where the file cannot be written."""
+    """Write the operations of a program as a JSON plan. Raise Refusal when writing fails."""
     try:
         path.write_bytes(orjson.dumps(plan, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     except OSError as error:

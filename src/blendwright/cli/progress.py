@@ -1,4 +1,4 @@
-"""How far a command has come: a display on a terminal, nothing anywhere else."""
+"""Progress displays of commands. They appear only on a terminal."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from rich.text import Text
 from blendwright.cli.output import notes
 from blendwright.values.report import OperationReport
 
-# Seconds after which there is a rate to be told.
-SHORTEST = 1.0
+# Seconds before the display shows a rate.
+MIN_RATE_SECONDS = 1.0
 
 
 class Pausable:
-    """A display that can be paused; nothing happens while there is none."""
+    """A display that stops during a question. Without a display, a pause does nothing."""
 
     def __init__(self) -> None:
         self.live: Progress | Status | None = None
@@ -46,7 +46,7 @@ class Pausable:
 
 
 class ProgressBar(Pausable):
-    """The progress of a run: a bar on a terminal, nothing anywhere else."""
+    """A progress bar for the operations of a run, on a terminal only."""
 
     @contextlib.contextmanager
     def running(self, operations: int, *, show: bool) -> Generator[Callable[[OperationReport], None] | None]:
@@ -61,7 +61,7 @@ class ProgressBar(Pausable):
             task = bar.add_task("starting Blender", total=operations)
 
             def advance(report: OperationReport) -> None:
-                # What is not run is told all at once, and is no progress.
+                # Reports of skipped operations arrive together and are not progress.
                 tried = report.status not in ("skipped", "refused")
                 bar.update(task, advance=int(tried), description=f"{report.operation_id} {report.tool}"[:50])
 
@@ -70,28 +70,29 @@ class ProgressBar(Pausable):
 
 
 class Rate(ProgressColumn):
-    """How many per second or minute, and how long it will take at that rate, once that is known."""
+    """A column with the number of operations per second or minute, and the remaining time at that rate."""
 
     def render(self, task: Task) -> Text:
-        # Short ones say nothing: answers come in bulks, many at once.
-        if not task.completed or (task.elapsed or 0.0) < SHORTEST:
+        # A short time gives no useful rate, because reports arrive in groups.
+        if not task.completed or (task.elapsed or 0.0) < MIN_RATE_SECONDS:
             return Text("")
         speed = task.completed / (task.elapsed or 1.0)
         if speed >= 1:
             rate = f"{speed:.0f}/s"
         else:
             rate = f"{speed * 60:.0f}/min"
-        if task.remaining is None:
-            left = None
-        else:
-            left = task.remaining / speed
-        return Text(rate if not left else f"{rate}  {timedelta(seconds=ceil(left))} left")
+        if not task.remaining:
+            return Text(rate)
+        remaining_seconds = ceil(task.remaining / speed)
+        return Text(f"{rate}  {timedelta(seconds=remaining_seconds)} left")
 
 
 @contextlib.contextmanager
 def waiting(what: str, *, show: bool, pausable: Pausable | None = None) -> Generator[None]:
-    """While something is done whose length nobody knows beforehand: what it is and since when, on a terminal. `pausable` is what
-    questions that come meanwhile stop the display by."""
+    """Show a spinner with a description and the elapsed time on a terminal, for work of unknown length.
+
+    A question during the work stops the display through `pausable`.
+    """
     out = notes()
     if not show or not out.is_terminal:
         yield

@@ -1,4 +1,4 @@
-"""What the command line proposes to a session, and whether somebody can be asked on it."""
+"""The proposal of the command line for the contract of a session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from blendwright.policy.session_contract import Proposal
 
 
 def command_line() -> Proposal:
-    """The command line as a host: it asks for all that the policy grants. What it says of itself needs no validation."""
+    """Return the command line as a host that proposes everything that the policy grants. Skip the validation of these constants."""
     host = HostProfile.model_construct(
         name="blendwright",
         version=blendwright.__version__,
@@ -22,5 +22,5 @@ def command_line() -> Proposal:
 
 
 def at_a_terminal() -> bool:
-    """Whether somebody can be asked."""
+    """Return whether a person at a terminal can answer questions."""
     return sys.stdin.isatty() and sys.stderr.isatty()

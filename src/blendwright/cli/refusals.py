@@ -1,5 +1,7 @@
-"""What programs read where a command refuses before anything ran: the contract of the plan's dialect or the envelope of the call, in its
-own codes. People are told by `main`, as of every other error."""
+"""JSON answers of commands that refuse a plan or a call before anything ran.
+
+They follow the contract of the plan's dialect, or the envelope of the call. For people, `main` prints the refusal like every other error.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ Command = Callable[..., int]
 
 
 def refusing_plans(command: Command) -> Command:
-    """A command that takes a plan: with --json, its refusal is the failure of the plan's dialect, or of the one that was asked for."""
+    """Wrap a command that takes a plan. With --json, print a Refusal as a failure in the plan's dialect or in --dialect."""
 
     @wraps(command)
     def run(**options: Any) -> int:
@@ -30,25 +32,27 @@ def refusing_plans(command: Command) -> Command:
         except Refusal as refusal:
             if not options["json"]:
                 raise
-            # Standard input is spent; whatever it was, nothing of it ran.
-            path, dialect = options["plan"], options["dialect"]
+            path = options["plan"]
+            dialect = options["dialect"]
             is_program = dialect == "program" or (dialect is None and path.endswith(ENDING))
+            if is_program:
+                dialect = "program"
+            # The command has already consumed standard input, so it cannot be read again.
+            read_again = None
             if path != "-" and not is_program:
-                again = functools.partial(plan_text, path)
-            else:
-                again = None
-            report = refused_plan(again, "program" if is_program else dialect, refusal.findings)
+                read_again = functools.partial(plan_text, path)
+            report = refused_plan(read_again, dialect, refusal.findings)
             outcome = plan_outcome(command.__name__, report, {})
-            told = result_envelope(outcome).model_dump(include={"error_code", "message", "details"})
+            error = result_envelope(outcome).model_dump(include={"error_code", "message", "details"})
             result = registry.render(report)
-            print_json({"dialect": report.dialect, "ok": False, "result": result, "report": report.to_json(), **told})
+            print_json({"dialect": report.dialect, "ok": False, "result": result, "report": report.to_json(), **error})
             return Exit.REFUSED
 
     return run
 
 
 def refusing_calls(command: Command) -> Command:
-    """A command that calls a tool: with --json, its refusal is the envelope of a call that failed."""
+    """Wrap a command that calls a tool. With --json, print a Refusal in the envelope of a failed call."""
 
     @wraps(command)
     def run(**options: Any) -> int:
@@ -57,8 +61,8 @@ def refusing_calls(command: Command) -> Command:
         except Refusal as refusal:
             if not options["json"]:
                 raise
-            first, *others = refusal.findings
-            findings = (replace(first, cure=refusal.cure), *others)
+            first, *further = refusal.findings
+            findings = (replace(first, cure=refusal.cure), *further)
             outcome = Outcome(options["tool"], 1, first.fault, refusal.message, findings)
             if options["envelope"] == "tool_result":
                 render = tool_result

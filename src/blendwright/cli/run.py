@@ -1,4 +1,4 @@
-"""blendwright run, call, preview: a plan or one tool executed, or tried on a copy."""
+"""The commands `blendwright run`, `call` and `preview`. They execute a plan or one tool, or try a plan on a copy."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from blendwright.cli.options import (
 from blendwright.cli.output import (
     Exit,
     SafeConsole,
+    count_alike,
     note_external_files,
     note_outcome,
     note_printed,
@@ -44,7 +45,6 @@ from blendwright.cli.output import (
     present,
     repair_lines,
     show_difference,
-    told_once,
 )
 from blendwright.cli.plan_files import read_plan_file
 from blendwright.cli.progress import Pausable, ProgressBar, waiting
@@ -59,6 +59,7 @@ from blendwright.schemas.json_reader import LARGEST, read_json
 from blendwright.util.cancel import CancelToken
 from blendwright.values.errors import Refusal
 from blendwright.values.faults import Fault
+from blendwright.values.findings import Finding
 from blendwright.values.outcome import Outcome
 from blendwright.values.plan import Plan
 from blendwright.values.report import RunReport, summarise_receipts
@@ -70,7 +71,9 @@ from blendwright.workspace.preview import preview as preview_plan
 from blendwright.workspace.replace_plan import replaced_by_last, run_instead
 from blendwright.workspace.validate import missing_names_beside
 
+# Styles of the statuses of operations. Other statuses are red.
 STYLES = {"succeeded": "green", "refused": "yellow", "skipped_idempotent": "cyan", "skipped": "yellow"}
+# Styles of the tones in the conclusion of a dialect.
 TONES = {"good": "bold green", "warning": "bold yellow", "bad": "bold red"}
 REPLACE = "  To replace what the last plan made by this one: the same command with --instead"
 QUOTED = """Give one JSON object, quoted for the shell: --args '{"name": "Box"}'"""
@@ -100,9 +103,10 @@ def run(
     ] = None,
     json: AsJson = False,
 ) -> int:
-    """Execute a plan. What was done before under the same ids is not done again."""
+    """Execute a plan. Operations that ran before under the same ids do not run again."""
     parsed = read_plan_file(plan, workspace, dialect=dialect, given=set, request_id=request_id, boundary=boundary)
-    place = instead_of or instead
+    # The request id of a plan, or True for the last plan.
+    replaced_plan = instead_of or instead
     note_printed(parsed)
     cancel = CancelToken()
     progress = ProgressBar()
@@ -115,20 +119,24 @@ def run(
                     workspace, scene=scene, blender=blender, contract=contract, approver=allowed, attach=attach
                 )
             )
-            # Before the plan runs: afterwards it is done, and what was asked for beside it is not there.
-            targets = [path for path in (export, image) if path is not None]
-            if problems := [finding for path in targets for finding in opened.target_findings(path)]:
+            # Check the files before the plan runs. Otherwise the plan is done, but its picture or export is missing.
+            problems: list[Finding] = []
+            for path in (export, image):
+                if path is not None:
+                    problems += opened.target_findings(path)
+            if problems:
                 raise Refusal(problems)
+
             with progress.running(len(parsed.operations), show=not json) as advance:
                 options = RunOptions(timeout=timeout, cancel=cancel, progress=advance, determinism=determinism)
-                if place:
-                    report = run_instead(opened, parsed, options, of=place)
+                if replaced_plan:
+                    report = run_instead(opened, parsed, options, of=replaced_plan)
                 else:
                     report = opened.run(parsed, options)
-            if place and report.ok:
+
+            replaced = None
+            if replaced_plan and report.ok:
                 replaced = replaced_by_last(opened.journal)
-            else:
-                replaced = None
             if scene is not None:
                 note_external_files(external_findings(opened.journal))
             if report.ok and export is not None:
@@ -141,14 +149,14 @@ def run(
                 "ending Blender; after the first picture, with what makes the next ones quicker", show=not json
             ):
                 session.close()
-        if export is None or not extra:
-            exported = None
-        else:
+
+        exported = None
+        if export is not None and extra:
             exported = extra[0].result
         exit_code = present(
             json,
             lambda: _run_document(report, extra, exported, envelope),
-            lambda out: _show_run(out, report, instead=bool(place), replaced=replaced),
+            lambda out: _show_run(out, report, instead=bool(replaced_plan), replaced=replaced),
             Exit.of_run(report, extra),
         )
     _note_missing_names(report, parsed, workspace)
@@ -161,34 +169,41 @@ def run(
 def _run_document(
     report: RunReport, extra: Sequence[Outcome], exported: Mapping[str, Any] | None, envelope: EnvelopeName | None
 ) -> dict[str, Any]:
-    """What `run` prints for programs: the dialect's own result and the report, in the envelope that is asked for. Without one, a
-    failure has the code and the details of the envelope beside them."""
+    """Return the JSON document of `run`: the result of the dialect and the report, inside the envelope.
+
+    Without an envelope, the document of a failure also has the error code and the details.
+    """
     outcome = plan_outcome("run", report, {}, beside=extra)
-    body = {**(report.outline() if envelope is None else report.to_json())}
-    body |= {} if exported is None else {"export": exported}
-    body["notes"] = [*body["notes"], *(note for each in extra for note in (each.result or {}).get("notes", ()))]
+    if envelope is None:
+        body = dict(report.outline())
+    else:
+        body = dict(report.to_json())
+    if exported is not None:
+        body["export"] = exported
+    remarks = list(body["notes"])
+    for extra_outcome in extra:
+        remarks += (extra_outcome.result or {}).get("notes", ())
+    body["notes"] = remarks
+
     document = {"dialect": report.dialect, "ok": outcome.ok, "result": registry.render(report), "report": body}
     if envelope is not None:
         return render_envelope(outcome.with_(result=document), envelope)
-    if outcome.ok:
-        failed = {}
-    else:
-        failed = result_envelope(outcome).model_dump(include={"error_code", "message", "details"})
-    return document | failed
+    if not outcome.ok:
+        document |= result_envelope(outcome).model_dump(include={"error_code", "message", "details"})
+    return document
 
 
 def _show_run(out: SafeConsole, report: RunReport, *, instead: bool, replaced: Commit | None) -> None:
-    """What was not run has nothing to tell: its number is enough."""
+    """Print the operations that ran, the findings and a summary. The summary counts the operations that did not run."""
+    untried = {"skipped"}
     if report.status == "refused":
-        untried = {"skipped", "refused"}
-    else:
-        untried = {"skipped"}
+        untried.add("refused")
     tried = [operation for operation in report.operations if operation.status not in untried]
     rows = [
         (
             operation.operation_id, operation.tool, (operation.status, STYLES.get(operation.status, "red")),
             (operation.scene_hash_after or "")[-12:],
-            f"{sum(operation.timings.values()):.1f}" if operation.timings else "",
+            _milliseconds(operation.timings),
         )
         for operation in tried
     ]  # fmt: skip
@@ -197,21 +212,7 @@ def _show_run(out: SafeConsole, report: RunReport, *, instead: bool, replaced: C
     show_findings_and_repair(out, report)
     if not instead and any(finding.fault is Fault.SCENE_CONFLICT for finding in report.all_findings()):
         out.show(REPLACE, "dim")
-    done = sum(operation.done for operation in report.operations)
-    if "run_ms" in report.timings:
-        spent = f", {report.timings['run_ms'] / 1000:.2f} s"
-    else:
-        spent = ""
-    if report.ok:
-        style = "bold green"
-    else:
-        style = "bold red"
-    not_run = len(report.operations) - len(tried)
-    if not_run:
-        left = f", {not_run} not run"
-    else:
-        left = ""
-    out.labelled(report.status, f"{done} of {len(report.operations)} operations{left}{spent}", style)
+    _show_summary(out, report, len(report.operations) - len(tried))
     if replaced is not None:
         out.show(
             f"  In place of what led to commit {replaced.number}: `blendwright undo --plan` brings that back", "dim"
@@ -219,29 +220,56 @@ def _show_run(out: SafeConsole, report: RunReport, *, instead: bool, replaced: C
     _show_conclusion(out, report)
 
 
+def _milliseconds(timings: Mapping[str, float]) -> str:
+    """Return the sum of the timings of an operation, or an empty string without any."""
+    if not timings:
+        return ""
+    return f"{sum(timings.values()):.1f}"
+
+
+def _show_summary(out: SafeConsole, report: RunReport, untried_count: int) -> None:
+    done = sum(operation.done for operation in report.operations)
+    summary = f"{done} of {len(report.operations)} operations"
+    if untried_count:
+        summary += f", {untried_count} not run"
+    if "run_ms" in report.timings:
+        summary += f", {report.timings['run_ms'] / 1000:.2f} s"
+
+    if report.ok:
+        style = "bold green"
+    else:
+        style = "bold red"
+    out.labelled(report.status, summary, style)
+
+
 def _note_missing_names(report: RunReport, plan: Plan, workspace: str) -> None:
-    """Of a plan that was refused for other reasons: what would come next is told now."""
+    """Print the missing names of a refused plan, so that the user can fix them together with the reasons for the refusal."""
     if report.status == "refused":
-        for finding, _ in told_once(missing_names_beside(plan, workspace)):
+        for finding, _ in count_alike(missing_names_beside(plan, workspace)):
             notes().labelled("fails when run", f"{finding.where}: {finding.message}. {finding.cure}", "bold yellow")
 
 
 def show_findings_and_repair(out: SafeConsole, report: RunReport) -> None:
+    """Print the findings of a report and a line for each repair that it proposes."""
     out.findings(report.all_findings())
     for action, text in repair_lines((entry.action, entry.operation_id) for entry in report.repair):
         out.show(f"repair  {action:21}{text}")
 
 
 def _show_conclusion(out: SafeConsole, report: RunReport) -> None:
-    """What a dialect shows besides the operations; nothing for a plan that is too broken to have a result."""
+    """Print the conclusion of a dialect after the operations. A plan that is too broken for a result has none."""
     dialect = registry.dialect(report.dialect)
     if dialect.conclusion is None:
-        result = None
-    else:
-        result = dialect.render(report)
-    if dialect.conclusion is not None and result is not None:
-        for tone, heading, text in dialect.conclusion(result):
-            out.parts((heading, TONES[tone]), (f" {text}" if heading and text else text, "default"))
+        return
+    result = dialect.render(report)
+    if result is None:
+        return
+    for tone, heading, text in dialect.conclusion(result):
+        if heading and text:
+            separator = " "
+        else:
+            separator = ""
+        out.parts((heading, TONES[tone]), (separator + text, "default"))
 
 
 def call(
@@ -279,9 +307,7 @@ def call(
 ) -> int:
     """Call one tool or macro on the scene of the workspace; a new one starts empty, or from a copy of a .blend file."""
     started = perf_counter()
-    document, findings = read_json(sys.stdin.buffer.read(LARGEST + 1) if args == "-" else args)
-    if findings:
-        raise Refusal(findings, cure=None if args == "-" or findings[0].pointer else QUOTED)
+    document = _call_arguments(args)
     parse_ms = (perf_counter() - started) * 1000
     display = Pausable()
     allowed = approver(approve, display.pause)
@@ -303,17 +329,30 @@ def call(
                 outcome = opened.outcome(tool, document, options)
             if export is not None and outcome.ok:
                 exported = export_open_scene(opened, export, allowed, cancel)
-                stands = {"kept": [{"tool": tool, "changes": [dict(change) for change in outcome.changes]}]}
+                partial = {"kept": [{"tool": tool, "changes": [dict(change) for change in outcome.changes]}]}
                 if exported.ok:
                     outcome = outcome.with_(artifacts=(*outcome.artifacts, *exported.artifacts))
                 else:
-                    outcome = exported.with_(partial=stands)
+                    outcome = exported.with_(partial=partial)
         return present(
             json,
             lambda: render_envelope(outcome, envelope),
             lambda out: _show_call(out, outcome),
             Exit.of_call(outcome),
         )
+
+
+def _call_arguments(args: str) -> Any:
+    """Return the arguments of a call from JSON, or from standard input for `-`. Raise Refusal when they are not JSON."""
+    if args == "-":
+        document, findings = read_json(sys.stdin.buffer.read(LARGEST + 1))
+    else:
+        document, findings = read_json(args)
+    if not findings:
+        return document
+    if args == "-" or findings[0].pointer:
+        raise Refusal(findings)
+    raise Refusal(findings, cure=QUOTED)
 
 
 def _show_call(out: SafeConsole, outcome: Outcome) -> None:
@@ -336,9 +375,8 @@ def _show_call(out: SafeConsole, outcome: Outcome) -> None:
     for artifact in outcome.artifacts:
         out.show(f"  wrote   {artifact}")
     if outcome.fingerprint_after:
-        moved = outcome.fingerprint_before != outcome.fingerprint_after
-        # What code or a file brought may be in no hash.
-        if moved:
+        # Changes from code or from a file may be missing in the hash, so an equal hash proves nothing then.
+        if outcome.fingerprint_before != outcome.fingerprint_after:
             remark = ""
         elif outcome.blender_mutation_id:
             remark = "  (the same hash)"
@@ -370,7 +408,8 @@ def preview(
 ) -> int:
     """Show what a plan would do. The workspace stays as it is, and need not exist."""
     parsed = read_plan_file(plan, workspace, dialect=dialect, given=set, request_id=request_id, boundary=boundary)
-    place = instead_of or instead
+    # The request id of a plan, or True for the last plan.
+    replaced_plan = instead_of or instead
     note_printed(parsed)
     cancel = CancelToken()
     progress = ProgressBar()
@@ -386,10 +425,10 @@ def preview(
                 blender=blender,
                 image=image,
                 proposal=command_line(),
-                instead=place,
+                instead=replaced_plan,
             )
     exit_code = present(
-        json, result.to_json, lambda out: _show_preview(out, result, instead=bool(place)), _preview_exit(result)
+        json, result.to_json, lambda out: _show_preview(out, result, instead=bool(replaced_plan)), _preview_exit(result)
     )
     _note_missing_names(result.report, parsed, workspace)
     _note_picture(result)
@@ -419,8 +458,11 @@ def _show_preview(out: SafeConsole, preview: Preview, *, instead: bool) -> None:
         out.labelled("asks", f"a person must allow {question}", "yellow")
     done = sum(operation.done for operation in report.operations)
     counts = ", ".join(f"{count} {name}" for name, count in preview.differences.totals.items())
-    word, style = ("would succeed", "bold green") if report.ok else ("would fail", "bold red")
-    out.labelled(word, f"{done} of {len(report.operations)} operations: {counts}", style)
+    if report.ok:
+        verdict, style = "would succeed", "bold green"
+    else:
+        verdict, style = "would fail", "bold red"
+    out.labelled(verdict, f"{done} of {len(report.operations)} operations: {counts}", style)
 
 
 def _note_picture(preview: Preview) -> None:

@@ -1,13 +1,14 @@
-"""blendwright snapshot, gates: questions about the scene."""
+"""The commands `blendwright snapshot` and `gates`, which read the scene."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace
-from blendwright.cli.output import Exit, SafeConsole, present
+from blendwright.cli.output import Cell, Exit, SafeConsole, present
 from blendwright.cli.progress import waiting
 from blendwright.cli.session import ask_tool
 
@@ -82,7 +83,7 @@ def gates(
 
 
 def _gate(text: str) -> dict[str, Any]:
-    """GATE or GATE=VALUE; numbers and lists of numbers are taken as such, for the gates that want them."""
+    """Return the argument of a gate from GATE or GATE=VALUE, with numbers and lists of numbers as JSON numbers."""
     gate, equals, value = text.partition("=")
     if not equals:
         return {"gate": gate}
@@ -93,22 +94,25 @@ def _gate(text: str) -> dict[str, Any]:
     except ValueError:
         return {"gate": gate, "value": value}
     if len(numbers) == 1:
-        return {"gate": gate, "value": int(numbers[0]) if numbers[0].is_integer() else value}
+        if numbers[0].is_integer():
+            return {"gate": gate, "value": int(numbers[0])}
+        return {"gate": gate, "value": value}
     return {"gate": gate, "value": numbers}
 
 
 def _show_gates(out: SafeConsole, report: dict[str, Any]) -> None:
-    verdicts = report["gates"]
-    out.columns(
-        (MARKS[one["status"]], one["gate"] + ("" if one["required"] else " (advisory)"), (one["message"], "dim"))
-        for one in verdicts
-    )
+    rows: list[Sequence[Cell]] = []
+    for gate in report["gates"]:
+        name = gate["gate"]
+        if not gate["required"]:
+            name += " (advisory)"
+        rows.append((MARKS[gate["status"]], name, (gate["message"], "dim")))
+    out.columns(rows)
     if report["geometry"] is not None:
         size = " x ".join(f"{length:g}" for length in report["geometry"]["size"])
-        counts = [f"{count} {what}" for what, count in report["geometry"].items() if what != "size" and count]
+        counts = [f"{count} {kind}" for kind, count in report["geometry"].items() if kind != "size" and count]
         out.show(f"{report['node_group']}: {', '.join(counts) or 'nothing'}; {size} m", "dim")
     if report["success"]:
-        verdict = "passed"
+        out.show("passed", "bold green")
     else:
-        verdict = "failed: " + ", ".join(report["failed_gates"])
-    out.show(verdict, "bold green" if report["success"] else "bold red")
+        out.show("failed: " + ", ".join(report["failed_gates"]), "bold red")

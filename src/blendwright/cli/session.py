@@ -1,4 +1,4 @@
-"""How commands open a workspace and ask about a scene, and stop cleanly when interrupted."""
+"""Functions with which commands open a workspace, call read-only tools, and stop cleanly after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def open_session(
     approver: Approver,
     attach: str | None = None,
 ) -> blendwright.OpenScene:
-    """Open a workspace for this command, and say what had to be put in order for it."""
+    """Open a workspace for a command, and print a note on standard error for each repair that opening it made."""
     if attach is not None:
         require_window_capability("--attach needs a window").attach_if_open(workspace, attach, blender=blender)
     opened = blendwright.open(
@@ -49,7 +49,7 @@ def open_session(
 def ask_tool(
     tool: str, args: Mapping[str, Any], workspace: str, scene: str | None, blender: str | None
 ) -> dict[str, Any]:
-    """What a read-only tool answers about the scene of a workspace, or of a file. Ends the program when it fails."""
+    """Return the result of a read-only tool for the scene of a workspace or a file. End the process when the call fails."""
     outcome = call_reader(tool, args, workspace, scene=scene, blender=blender)
     if not outcome.ok or outcome.result is None:
         if outcome.findings:
@@ -62,11 +62,11 @@ def ask_tool(
 
 @contextlib.contextmanager
 def stops_on_interrupt(cancel: CancelToken) -> Generator[None]:
-    """Ctrl-C once: stop cleanly. A second time: as ever."""
+    """Cancel the run at the first Ctrl-C, so that it stops cleanly. A second Ctrl-C has its previous effect."""
 
     def interrupted(number: int, frame: object) -> None:
         signal.signal(signal.SIGINT, before)
-        # Not here: a handler runs in the middle of whatever the main thread does, which may hold the locks that this needs.
+        # Cancel in another thread: this handler interrupts the main thread, which may hold the locks that `cancel` needs.
         threading.Thread(target=cancel.cancel).start()
 
     before = signal.signal(signal.SIGINT, interrupted)

@@ -1,4 +1,7 @@
-"""blendwright validate: a plan checked without any Blender. It loads nothing that runs one, since it is asked often."""
+"""The command `blendwright validate`, which checks a plan without Blender.
+
+Users call it often, so it imports nothing that runs Blender.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Annotated
 import typer
 
 from blendwright.cli.options import AsJson, InDialect, PlanFile, Set, Workspace
-from blendwright.cli.output import Exit, SafeConsole, present, repair_lines, told_once
+from blendwright.cli.output import Exit, SafeConsole, count_alike, present, repair_lines
 from blendwright.cli.plan_files import plan_text, read_document, surroundings, write_yielded
 from blendwright.cli.proposal import command_line
 from blendwright.workspace.validate import Validation, validate_plan, validate_result
@@ -52,7 +55,7 @@ def _show_validation(out: SafeConsole, validation: Validation) -> None:
         out.labelled("valid", f"{about['dialect']}{size}", "bold green")
     if about.get("printed"):
         out.show(str(about["printed"]))
-    for finding, times in told_once(validation.findings):
+    for finding, times in count_alike(validation.findings):
         if times > 1:
             often = f" ({times} times)"
         else:

@@ -1,16 +1,17 @@
-"""blendwright new, recover, externals, metrics, contract: a workspace as a whole."""
+"""The commands for a whole workspace: `blendwright new`, `recover`, `externals`, `metrics` and `contract`."""
 
 from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 
 from blendwright.cli.options import AsJson, Blender, Scene, Workspace
-from blendwright.cli.output import Exit, SafeConsole, note_external_files, present
+from blendwright.cli.output import Cell, Exit, SafeConsole, note_external_files, present
 from blendwright.cli.progress import waiting
 from blendwright.cli.proposal import command_line
 from blendwright.policy.session_contract import SessionContract
@@ -21,6 +22,7 @@ from blendwright.workspace.policy_files import DEFAULT, LoadedPolicy, load_polic
 from blendwright.workspace.policy_files import FILE as POLICY
 from blendwright.workspace.recovery import RepairReport, repair_workspace
 
+# Descriptions of the files that `new` writes, by name.
 PURPOSES = {POLICY: "what calls may do here; everything is at its default", EXAMPLE: "a plan to try"}
 
 
@@ -28,12 +30,12 @@ def new(
     workspace: Workspace = DEFAULT_WORKSPACE, scene: Scene = None, blender: Blender = None, json: AsJson = False
 ) -> int:
     """Start a workspace with an empty scene or a copy of a .blend file, a policy to edit and a plan to try."""
-    made = create_workspace(workspace, scene=scene, blender=blender)
+    created = create_workspace(workspace, scene=scene, blender=blender)
     following = _next_commands(workspace)
     document = {
-        "ok": True, "workspace": str(made.directory), "scene": scene, "scene_hash": made.scene_hash,
-        "written": [str(file) for file in made.written], "next": following,
-        "externals": [external.to_json() for external in made.externals],
+        "ok": True, "workspace": str(created.directory), "scene": scene, "scene_hash": created.scene_hash,
+        "written": [str(file) for file in created.written], "next": following,
+        "externals": [external.to_json() for external in created.externals],
     }  # fmt: skip
 
     def show(out: SafeConsole) -> None:
@@ -42,10 +44,10 @@ def new(
         else:
             origin = f"the scene of {scene}"
         out.labelled("new workspace", f"{workspace}: {origin}", "bold green")
-        if made.written:
-            rows = [(str(Path(workspace, file.name)), (PURPOSES[file.name], "dim")) for file in made.written]
+        if created.written:
+            rows = [(str(Path(workspace, file.name)), (PURPOSES[file.name], "dim")) for file in created.written]
             out.columns(rows, indent=2)
-        note_external_files(made.findings)
+        note_external_files(created.findings)
         out.show("next")
         for command in following:
             out.show(f"  {command}")
@@ -54,7 +56,7 @@ def new(
 
 
 def _next_commands(workspace: str) -> list[str]:
-    """The next two commands, as they can be typed here."""
+    """Return the next two commands for a new workspace, quoted for the shell."""
     plan = shlex.quote(str(Path(workspace, EXAMPLE)))
     if workspace == DEFAULT_WORKSPACE:
         option = ""
@@ -130,20 +132,25 @@ def externals(workspace: Workspace = ".blendwright", json: AsJson = False) -> in
     files, findings = external_files(workspace)
 
     def show(out: SafeConsole) -> None:
-        rows = [
-            ((file.state, "green" if file.state == "present" else "red"), file.path, (", ".join(file.used_by), "dim"))
-            for file in files
-        ]
+        rows: list[Sequence[Cell]] = []
+        for file in files:
+            if file.state == "present":
+                style = "green"
+            else:
+                style = "red"
+            rows.append(((file.state, style), file.path, (", ".join(file.used_by), "dim")))
         out.listing(rows, none="the scene refers to no other files")
         note_external_files(findings)
 
-    listed = [finding.to_json() for finding in findings]
-    return present(
-        json,
-        lambda: {"ok": not findings, "externals": [file.to_json() for file in files], "findings": listed},
-        show,
-        Exit.FAILED if findings else Exit.DONE,
-    )
+    document = {
+        "ok": not findings,
+        "externals": [file.to_json() for file in files],
+        "findings": [finding.to_json() for finding in findings],
+    }
+    exit_code = Exit.DONE
+    if findings:
+        exit_code = Exit.FAILED
+    return present(json, lambda: document, show, exit_code)
 
 
 def metrics(
@@ -153,12 +160,15 @@ def metrics(
     ] = False,
     json: AsJson = False,
 ) -> int:
-    """Operations, failures, durations, commits and checkpoints of a workspace as Prometheus text; takes no lock."""
+    """Print operations, failures, durations, commits and checkpoints of a workspace as Prometheus text, without a lock."""
     numbers = journal_metrics(workspace)
 
     def show(_: SafeConsole) -> None:
-        # As it is: the format of Prometheus is for programs too.
-        sys.stdout.write(numbers.openmetrics() if openmetrics else numbers.text())
+        # Write to standard output directly, without wrapping: programs read the format of Prometheus.
+        if openmetrics:
+            sys.stdout.write(numbers.openmetrics())
+        else:
+            sys.stdout.write(numbers.text())
 
     return present(json, lambda: {"ok": True, "metrics": numbers.to_json()}, show)
 
@@ -177,56 +187,68 @@ def contract(
         proposal = command_line()
     else:
         proposal = read_proposal(host)
-    made = negotiated(workspace, proposal=proposal, blender=blender)
+    session_contract = negotiated(workspace, proposal=proposal, blender=blender)
     return present(
         json,
-        lambda: {"fingerprint": made.fingerprint, "contract": made.to_json(), "origins": dict(loaded.origins)},
-        lambda out: _show_contract(out, made, loaded),
+        lambda: {
+            "fingerprint": session_contract.fingerprint,
+            "contract": session_contract.to_json(),
+            "origins": dict(loaded.origins),
+        },
+        lambda out: _show_contract(out, session_contract, loaded),
     )
 
 
-def _show_contract(out: SafeConsole, made: SessionContract, loaded: LoadedPolicy) -> None:
-    out.labelled("contract", f"{made.contract_version}  {made.fingerprint}", "bold")
-    features = [name for name in ("streaming", "cancellation", "elicitation") if getattr(made.host, name)]
-    if made.blender.background:
+def _show_contract(out: SafeConsole, session_contract: SessionContract, loaded: LoadedPolicy) -> None:
+    out.labelled("contract", f"{session_contract.contract_version}  {session_contract.fingerprint}", "bold")
+    features = [name for name in ("streaming", "cancellation", "elicitation") if getattr(session_contract.host, name)]
+    if session_contract.blender.background:
         ui = "without a user interface"
     else:
         ui = "with a user interface"
     rows = [
-        ("host", f"{made.host.name} {made.host.version}, {made.host.transport}"),
+        ("host", f"{session_contract.host.name} {session_contract.host.version}, {session_contract.host.transport}"),
         ("", ", ".join(features) or "no streaming, cancellation or elicitation"),
-        ("blender", f"{made.blender.version_string}, {ui}, {made.blender.platform}"),
-        ("tools", f"{len(made.tool_registry.entries)}  {made.tool_registry.fingerprint[:12]}"),
-        ("macros", f"{len(made.macro_registry.entries)}  {made.macro_registry.fingerprint[:12]}"),
-        ("ui_optional", str(made.ui_optional).lower()),
+        ("blender", f"{session_contract.blender.version_string}, {ui}, {session_contract.blender.platform}"),
+        ("tools", f"{len(session_contract.tool_registry.entries)}  {session_contract.tool_registry.fingerprint[:12]}"),
+        (
+            "macros",
+            f"{len(session_contract.macro_registry.entries)}  {session_contract.macro_registry.fingerprint[:12]}",
+        ),
+        ("ui_optional", str(session_contract.ui_optional).lower()),
     ]
     out.columns(rows, indent=2)
-    out.show("  capabilities  " + " ".join(made.capabilities))
+    out.show("  capabilities  " + " ".join(session_contract.capabilities))
     out.show("")
-    # Which Blender it is stands above, and is no part of what is negotiated.
+    # The rows above show the Blender, which is not a part of the negotiation.
     policy = dict(settings_of(loaded.policy.model_dump(mode="json", exclude={"blender"})))
-    agreed = dict(settings_of(_as_policy(made)))
+    agreed = dict(settings_of(_as_policy(session_contract)))
     width = max(len(name) for name in policy)
     for name, value in policy.items():
-        # What no session agrees on (journal, assets) holds as it was set.
-        origin, setting = loaded.origins[name], agreed.get(name, value)
+        # The contract has no settings for journal and assets, so the values of the policy apply.
+        origin = loaded.origins[name]
+        setting = agreed.get(name, value)
         if setting == value:
             limited = ""
         else:
             limited = f"  (the policy allows {_word(value)})"
         line = f"{_word(setting):12}  {origin}{limited}"
-        out.labelled(f"  {name:{width}} ", line, "", text_style="dim" if origin == DEFAULT and not limited else "cyan")
+        if origin == DEFAULT and not limited:
+            style = "dim"
+        else:
+            style = "cyan"
+        out.labelled(f"  {name:{width}} ", line, "", text_style=style)
 
 
-def _as_policy(made: SessionContract) -> dict[str, Any]:
-    """The parts of the contract that the policy has, under its names."""
-    constraints = made.constraints.model_dump(mode="json")
+def _as_policy(session_contract: SessionContract) -> dict[str, Any]:
+    """Return the settings of a contract that a policy also has, under the names of the policy."""
+    constraints = session_contract.constraints.model_dump(mode="json")
     rules = constraints.pop("rules")
     return {
         "policy": rules,
         "constraints": constraints,
-        "limits": made.limits.model_dump(mode="json"),
-        "audit": made.audit.model_dump(mode="json"),
+        "limits": session_contract.limits.model_dump(mode="json"),
+        "audit": session_contract.audit.model_dump(mode="json"),
     }
 
 
