@@ -264,7 +264,7 @@ def _path_findings(call: ProposedCall) -> Iterable[Finding]:
 
 
 def _overrides(method: str) -> Callable[[type[AnyTool]], bool]:
-    """Return a check whether a tool class overrides a method of Tool."""
+    """Return a function that checks whether a tool class overrides this method of Tool."""
     return lambda tool: getattr(tool, method) is not getattr(Tool, method)
 
 

@@ -242,7 +242,7 @@ class AssetSettings(_Part):
 
 
 class Policy(_Part):
-    """All of blendwright.toml."""
+    """The content of blendwright.toml, one field for each table."""
 
     blender: BlenderChoice = BlenderChoice.model_construct()
     policy: Rules = Rules.model_construct()

@@ -77,8 +77,9 @@ HIDDEN_DRIVER = "hidden_driver"
 
 
 def is_consistent(answer: StepAnswer) -> bool:
-    """Return whether the values of an answer agree: a failed step has readable findings, a kept step has none, and
-    changes have valid lengths.
+    """Return whether the values of an answer agree with each other.
+
+    A failed step has readable findings, a kept step has none, and each change has a valid length.
     """
     # The core reads the first finding of a failure, and keeps a step without findings.
     findings = answer["findings"]

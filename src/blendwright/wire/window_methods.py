@@ -62,7 +62,10 @@ class BringRequest(TypedDict):
 
 
 class BringAnswer(SceneHash):
-    """The full hash afterwards. `problem` is the reason why the window applied none of the differences, or empty."""
+    """The full hash afterwards. If the window did not reach the expected hash, `problem` is the reason, else it is empty.
+
+    After a problem, the core reverts the turn.
+    """
 
     problem: str
 

@@ -35,7 +35,7 @@ def cache_directory(scratch: Path) -> Path:
 
 
 def private_environment(scratch: Path) -> dict[str, str]:
-    """Return all variables of a worker. The core passes them in place of the core process."""
+    """Return all variables of a worker. They replace the environment of the core process."""
     scratch = scratch.absolute()
     home, temporary = scratch / _HOME, scratch / _TEMPORARY
     environment = {
