@@ -1,13 +1,13 @@
 """Blendwright: strict plans for Blender, checked, executed, verified and undone.
 
-`blendwright.open` is the way in. It is loaded when it is first asked for: what runs inside Blender imports this package too, and
-must not need what the core needs.
+`blendwright.open` is the entry point. Python imports it at its first use, because code inside Blender imports this
+package too and must not need the dependencies of the core.
 """
 
 import sys
 
-# `python -m blendwright` has the working directory as the first place to import from, where anything may lie. While Python looks for
-# the module, argv[0] is "-m"; even the standard library is imported only after this.
+# `python -m blendwright` would import modules from the working directory first, and that directory may contain any file. Remove it
+# before any further import, also of the standard library. While Python looks for the module, argv[0] is "-m".
 if getattr(sys, "argv", None) and sys.argv[0] == "-m" and not sys.flags.safe_path:
     del sys.path[0]
 

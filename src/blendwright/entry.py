@@ -1,6 +1,6 @@
-"""The way in: `blendwright …` on a command line.
+"""The entry point of the command `blendwright`.
 
-A command that runs something has Blender started while the rest of the program loads. The version needs nothing else at all.
+If a command runs something, Blender starts while the rest of the program loads. `--version` loads no other module.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from blendwright import __version__
 
 
 def main() -> None:
+    """Run the command line of this process."""
     arguments = sys.argv[1:]
-    if arguments == ["--version"] and _printed(f"blendwright {__version__}\n"):
+    if arguments == ["--version"] and _print_version():
         return
-    from blendwright.util.interrupts import hold_interrupts  # not at the top: `--version` needs nothing of it
 
-    # Plugins of pydantic would be code of any package in the environment.
+    # `--version` does not need this module, so the import is not at the top.
+    from blendwright.util.interrupts import hold_interrupts
+
+    # A plugin of pydantic could come from any package in the environment, so pydantic must load none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     hold_interrupts()
     from blendwright.workspace.early_blender import blender_started
@@ -26,12 +29,12 @@ def main() -> None:
         _run()
 
 
-def _printed(line: str) -> bool:
-    """Whether standard output took it; what to say otherwise is for the program itself to know."""
+def _print_version() -> bool:
+    """Print the version and return True. Return False if standard output fails; the full program then reports the error."""
     try:
-        sys.stdout.write(line)
+        sys.stdout.write(f"blendwright {__version__}\n")
         sys.stdout.flush()
-    except (OSError, ValueError, AttributeError):  # full, closed, or not there at all
+    except (OSError, ValueError, AttributeError):  # full, closed, or None
         return False
     return True
 

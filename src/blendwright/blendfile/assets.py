@@ -17,24 +17,29 @@ from typing import Any
 
 from blendwright.blendfile.file_format import Block, Head, Structs, heads
 
-# Codes of the datablocks that can be placed or assigned, and what bpy.data calls them.
+# Codes of the datablocks that a user can place or assign, with their names in bpy.data.
 KINDS = {b"OB": "objects", b"GR": "collections", b"MA": "materials", b"WO": "worlds", b"NT": "node_groups"}
 ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
 # The largest file in bytes, also after decompression.
-MOST_BYTES = 1 << 30
-MOST_BLOCKS, MOST_DATABLOCKS = 2_000_000, 100_000
-MOST_ASSETS, MOST_TAGS, MOST_TEXT = 1000, 64, 2000
-MOST_SIDE = 512
-# The largest part of an asset in bytes (a preview or a string) and the most parts. Larger parts, such as meshes, are skipped.
-MOST_PART, MOST_PARTS = MOST_SIDE * MOST_SIDE * 4, 1000
-# The most bytes of all previews of a file together. Further assets have no preview.
-MOST_PREVIEWS = 128 << 20
+MAX_FILE_BYTES = 1 << 30
+# Limits per file.
+MAX_BLOCKS, MAX_DATABLOCKS = 2_000_000, 100_000
+# The limit of assets in an answer, of tags per asset, and of characters per string.
+MAX_ASSETS, MAX_TAGS, MAX_TEXT_CHARS = 1000, 64, 2000
+# The largest width and height of a preview in pixels.
+MAX_PREVIEW_PIXELS = 512
+# The largest part of an asset in bytes (a preview or a string), and the largest number of parts. The reader skips larger
+# parts, such as meshes.
+MAX_PART_BYTES, MAX_PARTS = MAX_PREVIEW_PIXELS * MAX_PREVIEW_PIXELS * 4, 1000
+# The largest size of all previews of a file together in bytes. Further assets have no preview.
+MAX_PREVIEW_BYTES = 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class BlendAsset:
-    """An asset. `marked` says that its author marked it as an asset. `preview` is width, height and RGBA rows from
-    the top down.
+    """An asset in a .blend file.
+
+    `marked` is true if the author marked it as an asset. `preview` has width, height and RGBA rows from the top down.
     """
 
     kind: str
@@ -54,7 +59,7 @@ def read_assets(file: Path) -> list[BlendAsset]:
 
     Raises ValueError for a malformed file, and OSError.
     """
-    with _opened(file) as data:
+    with _mapped_content(file) as data:
         try:
             assets = list(_Reader(data).assets())
         except (struct.error, IndexError, KeyError, RecursionError, OverflowError) as error:
@@ -65,13 +70,13 @@ def read_assets(file: Path) -> list[BlendAsset]:
         [asset for asset in assets if asset.kind == "objects"],
     ):
         if choice:
-            return choice[:MOST_ASSETS]
+            return choice[:MAX_ASSETS]
     return []
 
 
 @contextmanager
-def _opened(file: Path) -> Generator[Any]:
-    if file.stat().st_size > MOST_BYTES:
+def _mapped_content(file: Path) -> Generator[Any]:
+    if file.stat().st_size > MAX_FILE_BYTES:
         raise ValueError("a .blend file of more than 1 GB")
     with file.open("rb") as opened:
         head = opened.read(4)
@@ -91,7 +96,7 @@ def _opened(file: Path) -> Generator[Any]:
 
 
 def _unpack(opened: Any, target: Any) -> None:
-    """Decompress into a file, not into memory."""
+    """Decompress a file into another file, so that large files need little memory."""
     try:
         import zstandard
     except ImportError as error:
@@ -101,7 +106,7 @@ def _unpack(opened: Any, target: Any) -> None:
         with zstandard.ZstdDecompressor().stream_reader(opened, read_across_frames=True) as reader:
             while part := reader.read(1 << 20):
                 total += len(part)
-                if total > MOST_BYTES:
+                if total > MAX_FILE_BYTES:
                     raise ValueError("a .blend file of more than 1 GB")
                 target.write(part)
     except zstandard.ZstdError as error:
@@ -114,16 +119,20 @@ def _unpack(opened: Any, target: Any) -> None:
 class _Reader:
     def __init__(self, data: Any) -> None:
         self._data = data
-        dna = next((head for head in self._heads() if head.code == b"DNA1"), None)
-        if dna is None:
-            raise ValueError("a .blend file that does not describe itself")
+        dna = self._description()
         self._structs = Structs(data[dna.start : dna.end])
-        self._places = cache(self._structs.places)
+        self._members = cache(self._structs.places)
+
+    def _description(self) -> Head:
+        for head in self._heads():
+            if head.code == b"DNA1":
+                return head
+        raise ValueError("a .blend file that does not describe itself")
 
     def _heads(self) -> Iterator[Head]:
         for number, head in enumerate(heads(self._data)):
-            if number >= MOST_BLOCKS:
-                raise ValueError(f"a .blend file of more than {MOST_BLOCKS} blocks")
+            if number >= MAX_BLOCKS:
+                raise ValueError(f"a .blend file of more than {MAX_BLOCKS} blocks")
             yield head
 
     def _groups(self) -> Iterator[list[Block]]:
@@ -138,62 +147,67 @@ class _Reader:
                     group = [self._block(head)]
                 else:
                     group = []
-            elif group and len(group) < MOST_PARTS and head.end - head.start <= MOST_PART:
+            elif group and len(group) < MAX_PARTS and head.end - head.start <= MAX_PART_BYTES:
                 group.append(self._block(head))
         if group:
             yield group
 
     def _block(self, head: Head) -> Block:
-        return Block(*head[:4], self._data[head.start : min(head.end, head.start + MOST_PART)])
+        return Block(*head[:4], self._data[head.start : min(head.end, head.start + MAX_PART_BYTES)])
 
     def assets(self) -> Iterator[BlendAsset]:
-        """Yield the marked assets, and at most MOST_ASSETS unmarked ones of each kind."""
-        plain: dict[str, int] = {}
-        pictures = 0
+        """Yield the marked assets, and at most MAX_ASSETS unmarked ones of each kind."""
+        unmarked_counts: dict[str, int] = {}
+        preview_bytes = 0
         for number, group in enumerate(self._groups()):
-            if number >= MOST_DATABLOCKS:
+            if number >= MAX_DATABLOCKS:
                 return
             asset = self._asset(KINDS[group[0].code[:2]], group)
             if asset.preview is not None:
-                pictures += len(asset.preview[2])
-            if pictures > MOST_PREVIEWS:
+                preview_bytes += len(asset.preview[2])
+            if preview_bytes > MAX_PREVIEW_BYTES:
                 asset = replace(asset, preview=None)
-            plain[asset.kind] = plain.get(asset.kind, 0) + (not asset.marked)
-            if asset.marked or plain[asset.kind] <= MOST_ASSETS:
+
+            if asset.marked:
+                yield asset
+                continue
+            unmarked_counts[asset.kind] = unmarked_counts.get(asset.kind, 0) + 1
+            if unmarked_counts[asset.kind] <= MAX_ASSETS:
                 yield asset
 
     def _asset(self, kind: str, group: list[Block]) -> BlendAsset:
         block = group[0]
-        places = self._places(block.struct)
-        start, _, inner = places["id"]
-        fields = _Fields(block.data[start:], self._places(inner))
+        members = self._members(block.struct)
+        start, _, inner = members["id"]
+        fields = _Fields(block.data[start:], self._members(inner))
         parts = {part.address: part for part in group[1:]}
         name = fields.text("name")[2:]
         asset_data = parts.get(fields.pointer("asset_data"))
         if asset_data is None:
             return BlendAsset(kind, name, marked=False)
-        about = _Fields(asset_data.data, self._places(asset_data.struct))
-        texts = {
-            field: _text(parts.get(about.pointer(field))) for field in ("author", "description", "license", "copyright")
-        }
-        tags = tuple(self._tags(about, parts))
+
+        metadata = _Fields(asset_data.data, self._members(asset_data.struct))
+        texts: dict[str, str] = {}
+        for field in ("author", "description", "license", "copyright"):
+            texts[field] = _text(parts.get(metadata.pointer(field)))
+        tags = tuple(self._tags(metadata, parts))
         return BlendAsset(
             kind,
             name,
             True,
             **texts,
-            catalog=_catalog(about),
+            catalog=_catalog(metadata),
             tags=tags,
-            preview=self._preview(_Fields(block.data, places), parts),
+            preview=self._preview(_Fields(block.data, members), parts),
         )
 
-    def _tags(self, about: "_Fields", parts: Mapping[int, Block]) -> Iterator[str]:
-        address = struct.unpack_from("<Q", about.part("tags"))[0]
-        for _ in range(MOST_TAGS):
+    def _tags(self, metadata: "_Fields", parts: Mapping[int, Block]) -> Iterator[str]:
+        address = struct.unpack_from("<Q", metadata.part("tags"))[0]
+        for _ in range(MAX_TAGS):
             tag = parts.get(address)
             if tag is None:
                 return
-            fields = _Fields(tag.data, self._places(tag.struct))
+            fields = _Fields(tag.data, self._members(tag.struct))
             yield fields.text("name")
             address = fields.pointer("next")
 
@@ -201,35 +215,40 @@ class _Reader:
         preview = parts.get(fields.pointer("preview"))
         if preview is None:
             return None
-        picture = _Fields(preview.data, self._places(preview.struct))
-        widths, heights = (struct.unpack_from("<2I", picture.part(name)) for name in ("w", "h"))
-        pixels = struct.unpack_from("<2Q", picture.part("rect"))
+        picture = _Fields(preview.data, self._members(preview.struct))
         # The first picture is an icon, the second the large preview.
-        width, height, pixel_block = widths[1], heights[1], parts.get(pixels[1])
-        if (
-            pixel_block is None
-            or not (0 < width <= MOST_SIDE and 0 < height <= MOST_SIDE)
-            or len(pixel_block.data) < width * height * 4
-        ):
+        _, width = struct.unpack_from("<2I", picture.part("w"))
+        _, height = struct.unpack_from("<2I", picture.part("h"))
+        _, address = struct.unpack_from("<2Q", picture.part("rect"))
+
+        pixel_block = parts.get(address)
+        if pixel_block is None:
             return None
-        rows = [pixel_block.data[at * width * 4 : (at + 1) * width * 4] for at in reversed(range(height))]
+        if not (0 < width <= MAX_PREVIEW_PIXELS and 0 < height <= MAX_PREVIEW_PIXELS):
+            return None
+        row_bytes = width * 4
+        if len(pixel_block.data) < row_bytes * height:
+            return None
+
+        # The file stores the rows from the bottom up.
+        rows = [pixel_block.data[row * row_bytes : (row + 1) * row_bytes] for row in reversed(range(height))]
         return width, height, b"".join(rows)
 
 
 class _Fields:
     """The members of one struct by name."""
 
-    def __init__(self, data: bytes, places: Mapping[str, tuple[int, int, int]]) -> None:
+    def __init__(self, data: bytes, members: Mapping[str, tuple[int, int, int]]) -> None:
         self._data = data
-        self._places = places
+        self._members = members
 
     def part(self, name: str) -> bytes:
-        start, end, _ = self._places[name]
+        start, end, _ = self._members[name]
         return self._data[start:end]
 
     def pointer(self, name: str) -> int:
-        """Return the address in a member, or 0 if this Blender did not have the member."""
-        if name in self._places:
+        """Return the address in a member, or 0 if the Blender that wrote the file does not have the member."""
+        if name in self._members:
             return int.from_bytes(self.part(name)[:8], "little")
         return 0
 
@@ -240,12 +259,12 @@ class _Fields:
 def _text(block: Block | None) -> str:
     if block is None:
         return ""
-    return block.data.partition(b"\0")[0].decode("utf-8", "replace")[:MOST_TEXT]
+    return block.data.partition(b"\0")[0].decode("utf-8", "replace")[:MAX_TEXT_CHARS]
 
 
-def _catalog(about: _Fields) -> str:
-    """Return the catalogue id as in `blender_assets.cats.txt`, empty if the asset has none."""
-    raw = about.part("catalog_id")
+def _catalog(metadata: _Fields) -> str:
+    """Return the catalogue id in the form of `blender_assets.cats.txt`, or "" if the asset has none."""
+    raw = metadata.part("catalog_id")
     if not any(raw):
         return ""
     low, middle, high = struct.unpack_from("<IHH", raw)

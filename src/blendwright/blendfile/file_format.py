@@ -1,6 +1,6 @@
 """The format of .blend files: their blocks, and the structs in them as the file itself describes them.
 
-Raises ValueError or struct.error for other files.
+The functions raise ValueError or struct.error for other files.
 """
 
 import mmap
@@ -10,16 +10,17 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-# Since Blender 5.0 the header contains its own length, and the heads of blocks are longer.
+# Since Blender 5.0 the header contains its length, and the heads of blocks are longer. OLD_HEADER is a length in bytes.
 OLD_HEADER, OLD_HEAD, HEAD = 12, struct.Struct("<4siQii"), struct.Struct("<4siQqq")
+# The size of a pointer in bytes.
 POINTER = 8
 # Prefixes of fields that belong to the session that wrote a file: evaluation flags, and a number for each datablock.
-OF_THE_SESSION = ("recalc", "session_uid", "_pad")
+SESSION_FIELD_PREFIXES = ("recalc", "session_uid", "_pad")
 # Structs whose character arrays hold the file's own name and unused bytes after it, which code cannot change.
-OF_THE_FILE = ("FileGlobal",)
-# Where the particles lie that could be combed: noted when a scene is evaluated, forgotten when it is opened. From 5.2 on also whether
-# the file has been saved, and when a curve of a tool was changed last.
-FORGOTTEN = frozenset(
+FILE_STRUCTS = ("FileGlobal",)
+# Fields that Blender resets when it opens a file. Evaluation sets the two pointers to particles for combing. From 5.2 on the
+# list also has the flag for a saved file, and the time of the last change of a tool's curve.
+RESET_FIELDS = frozenset(
     {
         ("ParticleEditSettings", "*scene"),
         ("ParticleEditSettings", "*object"),
@@ -30,6 +31,8 @@ FORGOTTEN = frozenset(
 
 
 class Block(NamedTuple):
+    """A block of a file: `many` values of the struct with index `struct`, and the address they had in memory."""
+
     code: bytes
     struct: int
     address: int
@@ -60,25 +63,31 @@ class Head(NamedTuple):
 
 
 def blocks(file: mmap.mmap) -> Iterator[Block]:
+    """Yield every block of a file with a copy of its content."""
     for head in heads(file):
         yield Block(*head[:4], file[head.start : head.end])
 
 
 def heads(file: mmap.mmap) -> Iterator[Head]:
+    """Yield the head of every block of a file, without copying the content."""
     if file[:7] != b"BLENDER":
         raise ValueError("no .blend file, or a compressed one")
+
     is_old = not file[7:9].isdigit()
     if is_old:
         at = OLD_HEADER
+        head_bytes = OLD_HEAD.size
     else:
         at = int(file[7:9])
+        head_bytes = HEAD.size
+
     code = b""
     while code != b"ENDB":
         if is_old:
             code, length, address, struct_, count = OLD_HEAD.unpack_from(file, at)
         else:
             code, struct_, address, length, count = HEAD.unpack_from(file, at)
-        start = at + (OLD_HEAD if is_old else HEAD).size
+        start = at + head_bytes
         at = start + length
         if length < 0 or at > len(file):
             raise ValueError("a block that is longer than its file")
@@ -86,6 +95,8 @@ def heads(file: mmap.mmap) -> Iterator[Head]:
 
 
 class Field(NamedTuple):
+    """A field of a struct: its begin and end in bytes from the start of the struct."""
+
     start: int
     end: int
     is_pointer: bool
@@ -116,21 +127,24 @@ class Structs:
         return self._types[self._structs[index][0]]
 
     def size_of(self, index: int) -> int:
+        """Return the size of a struct in bytes."""
         return self._sizes[self._structs[index][0]]
 
     def places(self, index: int) -> dict[str, tuple[int, int, int]]:
-        """Return the members of a struct by name: begin, end, and the index of the member's struct or -1."""
+        """Return the members of a struct by name: begin and end in bytes, and the index of the member's struct or -1."""
         members_by_name: dict[str, tuple[int, int, int]] = {}
         start = 0
         for member, name_index in self._structs[index][1]:
             name = self._names[name_index]
             many = prod(map(int, re.findall(r"\[(\d+)\]", name)))
             is_pointer = name.startswith(("*", "("))
-            end = start + (POINTER if is_pointer else self._sizes[member]) * many
             if is_pointer:
+                size = POINTER
                 inner = -1
             else:
+                size = self._sizes[member]
                 inner = self._of_type.get(member, -1)
+            end = start + size * many
             members_by_name[re.sub(r"[*()]|\[.*", "", name)] = (start, end, inner)
             start = end
         return members_by_name
@@ -145,14 +159,16 @@ class Structs:
                 size = POINTER
             else:
                 size = self._sizes[member]
-            if (self._types[type_], name) in FORGOTTEN:
+            if (self._types[type_], name) in RESET_FIELDS:
                 pass
             elif is_pointer:
                 yield Field(start, start + size * many, True)
             elif member in self._of_type:
                 for number in range(many):
                     yield from self._fields(self._of_type[member], start + number * size)
-            elif not name.startswith(OF_THE_SESSION) and not (self._types[type_] in OF_THE_FILE and "[" in name):
+            elif not name.startswith(SESSION_FIELD_PREFIXES) and not (
+                self._types[type_] in FILE_STRUCTS and "[" in name
+            ):
                 yield Field(start, start + size * many, False)
             start += size * many
 

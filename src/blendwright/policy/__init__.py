@@ -1,1 +1,1 @@
-"""What is allowed: the session contract, its limits, the policy of the machine, approvals, and the table of refusals."""
+"""The rules for what a session may do: its contract and limits, the policy of the machine, objections and refusals."""

@@ -1,4 +1,7 @@
-"""What a host says about itself: who calls, over what, and what it can take; and how what several places say of it becomes one profile."""
+"""The profile of a host: its name, its transport and its limits.
+
+Several sources can state limits of a host, such as a file, flags or a call. `combined` merges their statements.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +13,9 @@ from blendwright.tool_api.promises import Determinism, strictest
 
 Transport = Literal["in_process", "command_line", "stdio", "http"]
 EnvelopeName = Literal["tool_result", "core"]
-# From the weakest to the strictest: results of writing tools are read back, or those of all tools.
+# The tools whose results Blendwright reads back, from the weakest value to the strictest: writing tools, or all tools.
 Verification = Literal["writes", "all"]
-# Where a value can come from. `policy` and `default` are what a host finds; the others speak for it.
+# The source of a value. `policy` and `default` come from the machine; the other sources speak for the host.
 Source = Literal["default", "policy", "host profile", "flag", "initialize", "call"]
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 Bytes = Annotated[int, Field(ge=1024)]
@@ -24,7 +27,7 @@ class _Stated(BaseModel):
 
 
 class HostLimits(_Stated):
-    """What a host can take, as one place says it: its own capabilities, a file, flags, or a call. Null says nothing."""
+    """The limits of a host as one source states them: its capabilities, a file, flags, or a call. Null states no limit."""
 
     payload_bytes: Bytes | None = Field(default=None, description="The largest message that the host takes or sends.")
     call_seconds: Seconds | None = Field(default=None, description="How long it waits for the answer to one call.")
@@ -37,13 +40,13 @@ class HostLimits(_Stated):
 
 @dataclass(frozen=True, slots=True)
 class HostStatement:
-    """What one place says about a host."""
+    """A statement of one source about the limits of a host."""
 
     source: Source
     limits: HostLimits
 
 
-# Under which names of the contract each of them is found.
+# The names in the contract for each field of HostLimits.
 CONTRACT_NAMES = {
     "payload_bytes": ("limits.payload_bytes",),
     "call_seconds": ("constraints.call_seconds", "constraints.code_seconds", "constraints.render_seconds"),
@@ -56,37 +59,50 @@ CONTRACT_NAMES = {
 
 
 def combined(statements: Sequence[HostStatement]) -> HostLimits:
-    """The strictest of what is said. The form of results is no limit: there the last one has the word."""
-    said: dict[str, list[Any]] = {name: list(_values(statements, name)) for name in HostLimits.model_fields}
+    """Return the strictest stated value of each limit.
+
+    The envelope is not a limit, so its last statement counts. A field that no source states is None.
+    """
+    stated: dict[str, list[Any]] = {name: list(_values(statements, name)) for name in HostLimits.model_fields}
+    envelope: EnvelopeName | None = None
+    if stated["envelope"]:
+        envelope = stated["envelope"][-1]
+
     return HostLimits(
-        payload_bytes=min(said["payload_bytes"], default=None),
-        call_seconds=min(said["call_seconds"], default=None),
-        streaming=min(said["streaming"], default=None),
-        cancellation=min(said["cancellation"], default=None),
-        envelope=said["envelope"][-1] if said["envelope"] else None,
-        determinism=strictest(*said["determinism"]),
-        verification=max(said["verification"], key=get_args(Verification).index, default=None),
+        payload_bytes=min(stated["payload_bytes"], default=None),
+        call_seconds=min(stated["call_seconds"], default=None),
+        streaming=min(stated["streaming"], default=None),
+        cancellation=min(stated["cancellation"], default=None),
+        envelope=envelope,
+        determinism=strictest(*stated["determinism"]),
+        verification=max(stated["verification"], key=get_args(Verification).index, default=None),
     )
 
 
 def stated_sources(statements: Sequence[HostStatement], agreed: Mapping[str, Any]) -> dict[str, Source]:
-    """Who said what was agreed, by its name in the contract; what nobody said, or the policy has stricter, is not among them."""
-    found: dict[str, Source] = {}
+    """Return the last source that stated each agreed value, keyed by the value's name in the contract.
+
+    The result omits a name if no source stated it, or if the contract has another value because the policy is stricter.
+    """
+    sources: dict[str, Source] = {}
     for field, names in CONTRACT_NAMES.items():
         for statement in statements:
             value = getattr(statement.limits, field)
             for name in names:
                 if value is not None and value == agreed[name]:
-                    found[name] = statement.source
-    return found
+                    sources[name] = statement.source
+    return sources
 
 
 def _values(statements: Iterable[HostStatement], name: str) -> Iterable[Any]:
-    return (value for one in statements if (value := getattr(one.limits, name)) is not None)
+    for statement in statements:
+        value = getattr(statement.limits, name)
+        if value is not None:
+            yield value
 
 
 class HostProfile(_Stated):
-    """Who calls, over what, and what it can take."""
+    """The host of a session: its name and version, its transport and its limits."""
 
     name: Word = Field(default="blendwright", description="The host's own name.")
     version: Word = Field(default="1", description="The host's own version.")

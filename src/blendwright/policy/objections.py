@@ -1,7 +1,7 @@
-"""Everything that speaks against a call, as one ordered list. Decided on values alone: no side effect, and every reason at once.
+"""An ordered list of all objections that can refuse a call. They read values only and return every reason at once.
 
-`validate` asks the list without a Blender, a run and a preview with the one at hand, a single call with its files too: each up to the
-stage that it has reached. What a person has to allow comes after it (`approval_ruling`), and is no objection.
+Each caller checks the list up to the stage that it has reached. `validate` has no Blender; a run and a preview have
+one; a single call also has its files. A need for a person's approval is not an objection: `approval_ruling` decides it.
 """
 
 from __future__ import annotations
@@ -26,25 +26,26 @@ from blendwright.wire.blender_profile import BlenderProfile
 
 NETWORK = "network"
 TRUSTED_PYTHON = "python_trusted"
-# The level of confinement at which every forbidden act was tried and refused.
+# The level of confinement of a Blender that tried every forbidden act and failed at each.
 FULL = "full"
-# More than this does not fit the wire, nor any plan.
+# The largest arguments of a call in bytes. Neither the wire nor a plan takes more.
 LARGEST_PAYLOAD = Limits.model_construct().payload_bytes
-# Of what is wrong with a path, this is known before it is the operation's turn: an operation before it may write the file.
+# Faults of a path that are certain before the operation's turn. Other faults can vanish, because an earlier operation may
+# write the file.
 PATH_FAULTS = frozenset({Fault.POLICY_BLOCKED, Fault.ARGS_INVALID})
 
 
 class Stage(IntEnum):
-    """When something can be known."""
+    """The moment from which an objection is decidable."""
 
     PLAN = 1
-    """With the plan and the terms: it holds for every operation, also for one that was done before."""
+    """With the plan and the terms. The objection applies to every operation, also to one that already ran."""
     ARGUMENTS = 2
-    """The same, for operations that are to run."""
+    """With the plan and the terms, but only for operations that will run."""
     BLENDER = 3
-    """With the Blender that is to run it."""
+    """With the Blender that will run the operation."""
     FILES = 4
-    """When it is its turn: with the files as they are then."""
+    """At the operation's turn, with the files as they are at that moment."""
 
 
 PathFindings = Callable[[AnyTool, dict[str, Any]], Iterable[Finding]]
@@ -52,7 +53,10 @@ PathFindings = Callable[[AnyTool, dict[str, Any]], Iterable[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class ProposedCall:
-    """A call with sound arguments, and what it is held against. `level` is the declared one, which may be more than its own."""
+    """A call with valid arguments, and the terms to check it against.
+
+    `level` is the declared safety level, which may be stricter than the level of the call itself.
+    """
 
     terms: ContractTerms
     tool: AnyTool
@@ -61,7 +65,7 @@ class ProposedCall:
     level: str
     blender: BlenderProfile | None = None
     path_findings: PathFindings | None = None
-    """What speaks against the paths in the arguments; None where nobody knows the roots yet."""
+    """Returns the findings about paths in the arguments. None if the roots are not known yet."""
 
     @property
     def known_blender(self) -> BlenderProfile:
@@ -75,41 +79,45 @@ def _always(tool: type[AnyTool]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """One line of the list. `rules` are its rows in refusals.py; the tool's own objections have none there."""
+    """A line of the list of objections.
+
+    `rules` names its rows in refusals.py. It is empty for objections that a tool itself raises.
+    """
 
     rules: tuple[str, ...]
     stage: Stage
     reason: str
     find: Callable[[ProposedCall], Iterable[Finding]]
     concerns: Callable[[type[AnyTool]], bool] = _always
-    """Whether it can apply to calls of a tool at all."""
+    """Returns whether the objection can apply to calls of a tool."""
     bounds: Callable[[ContractTerms], bool] | None = None
-    """Whether the terms have the bound that it is about; None where they always have."""
+    """Returns whether the terms have the bound that the objection checks. None if all terms have it."""
     by_arguments: bool = False
-    """Whether calls that need the same capabilities and isolation may differ in it."""
+    """True if calls with the same capabilities and isolation may get different findings."""
     in_arguments: bool = False
-    """Whether its findings point into the arguments; otherwise they are about the call as a whole."""
+    """True if the findings point into the arguments. False if they concern the call as a whole."""
 
 
 def concerning(tool: AnyTool, terms: ContractTerms, stage: Stage) -> tuple[Objection, ...]:
-    """The lines of the list that can apply to calls of a tool under these terms, and be known at this stage."""
+    """Return the objections that can apply to calls of a tool under these terms, up to this stage."""
     lines = _lines(tool.__class__, stage)
-    return tuple(one for one in lines if one.bounds is None or one.bounds(terms))
+    return tuple(objection for objection in lines if objection.bounds is None or objection.bounds(terms))
 
 
 @cache
 def _lines(tool: type[AnyTool], stage: Stage) -> tuple[Objection, ...]:
-    return tuple(one for one in OBJECTIONS if one.stage <= stage and one.concerns(tool))
+    return tuple(objection for objection in OBJECTIONS if objection.stage <= stage and objection.concerns(tool))
 
 
 def findings_against(call: ProposedCall, stage: Stage) -> Iterator[Finding]:
-    """All that speaks against the call as far as it can be known at this stage, in the order of the list."""
+    """Yield all findings against the call up to this stage, in the order of the list."""
     for objection in concerning(call.tool, call.terms, stage):
         yield from objection.find(call)
 
 
 def _blender_range(call: ProposedCall) -> Iterator[Finding]:
-    needs, blender = call.tool.requires, call.known_blender
+    needs = call.tool.requires
+    blender = call.known_blender
     message = f"{call.tool.name} does not work on Blender {blender.version_string}"
     if blender.version < needs.blender_min:
         yield refusal("blender_too_old", message, least=dotted(needs.blender_min))
@@ -142,17 +150,23 @@ def _name_and_level(call: ProposedCall) -> Iterator[Finding]:
 
 
 def denied(terms: ContractTerms, name: str, level: str) -> Iterator[Finding]:
-    """What the rules for names and levels say against an act, which need not be a tool: going to another commit is none."""
+    """Yield a refusal if the policy denies an act by its name or level.
+
+    The act need not be a tool: checking out another commit is an act without one.
+    """
     rules = terms.constraints.rules
-    named = named_rule(rules, name)
-    if named is not None and named[1] is Verdict.DENY:
-        yield refusal("tool_denied", f"{name} is denied by {named[0]}", place=named[0])
-    if named is None and rules.levels.of(level) is Verdict.DENY:
+    matching_rule = named_rule(rules, name)
+    if matching_rule is not None:
+        location, verdict = matching_rule
+        if verdict is Verdict.DENY:
+            yield refusal("tool_denied", f"{name} is denied by {location}", place=location)
+    elif rules.levels.of(level) is Verdict.DENY:
         yield refusal("level_denied", f"{name} is {level}, which the policy denies", level=level)
 
 
 def _mode(call: ProposedCall) -> Iterator[Finding]:
-    mode, name = call.tool.safety_mode, call.tool.name
+    mode = call.tool.safety_mode
+    name = call.tool.name
     if call.terms.constraints.rules.modes.of(mode) is not Verdict.DENY:
         return
     match mode:
@@ -176,57 +190,71 @@ def _trusted_python(call: ProposedCall) -> Iterator[Finding]:
 
 
 def _payload(call: ProposedCall) -> Iterator[Finding]:
-    size, most = payload_bytes(call.args), call.terms.limits.payload_bytes
-    if size > most:
-        yield refusal("payload", f"the arguments of {call.tool.name} have {size} bytes, and {most} are allowed")
+    size = payload_bytes(call.args)
+    limit = call.terms.limits.payload_bytes
+    if size > limit:
+        yield refusal("payload", f"the arguments of {call.tool.name} have {size} bytes, and {limit} are allowed")
 
 
 def payload_bytes(args: Mapping[str, Any]) -> int:
+    """Return the size of the arguments as JSON in bytes, or 0 if orjson cannot write them."""
     try:
         return len(orjson.dumps(args))
     except TypeError:
-        return 0  # an integer beyond 64 bits, which the arguments' own schema has let pass
+        return 0  # an integer beyond 64 bits, which the schema of the arguments accepts
 
 
 def _vertices(call: ProposedCall) -> Iterator[Finding]:
-    vertices, most = call.tool.vertices_for(call.model), call.terms.constraints.vertices
-    if vertices > most:
-        yield refusal("vertices", f"{call.tool.name} is asked for {vertices} vertices, and {most} are allowed")
+    vertices = call.tool.vertices_for(call.model)
+    limit = call.terms.constraints.vertices
+    if vertices > limit:
+        yield refusal("vertices", f"{call.tool.name} is asked for {vertices} vertices, and {limit} are allowed")
 
 
 def _code(call: ProposedCall) -> Iterator[Finding]:
-    chars, most = call.tool.code_chars_for(call.model), call.terms.limits.python_code_chars
-    if chars > most:
-        yield refusal("python_code", f"the code has {chars} characters, and {most} are allowed")
+    chars = call.tool.code_chars_for(call.model)
+    limit = call.terms.limits.python_code_chars
+    if chars > limit:
+        yield refusal("python_code", f"the code has {chars} characters, and {limit} are allowed")
 
 
 def _seconds(call: ProposedCall) -> Iterator[Finding]:
-    asked, most = call.tool.time_asked(call.model), call.terms.seconds_for(call.tool)
-    if asked is not None and asked[1] > most:
-        message = f"{call.tool.name} is asked for {asked[1]:g} s, and {most:g} s are allowed"
+    request = call.tool.time_asked(call.model)
+    if request is None:
+        return
+
+    pointer, seconds = request
+    limit = call.terms.seconds_for(call.tool)
+    if seconds > limit:
+        message = f"{call.tool.name} is asked for {seconds:g} s, and {limit:g} s are allowed"
         background = f"{call.terms.constraints.background_seconds:g}"
         yield refusal(
-            "seconds", message, asked[0], most=f"{most:g}", background=background, setting=call.tool.time_limit
+            "seconds", message, pointer, most=f"{limit:g}", background=background, setting=call.tool.time_limit
         )
 
 
 def _determinism(call: ProposedCall) -> Iterator[Finding]:
-    demand, actual = call.terms.constraints.determinism, call.tool.determinism_for(call.model)
+    demand = call.terms.constraints.determinism
+    actual = call.tool.determinism_for(call.model)
     if demand is not None and actual.rank > demand.rank:
         message = f"{call.tool.name} is {actual.value} with these arguments, and {demand.value} results are demanded"
         yield refusal("determinism", message)
 
 
-def _own(call: ProposedCall) -> Iterable[Finding]:
+def _tool_objections(call: ProposedCall) -> Iterable[Finding]:
     return call.tool.examine(call.model, call.known_blender.version)
 
 
 def _paths(call: ProposedCall) -> Iterator[Finding]:
-    return (finding for finding in _path_findings(call) if finding.fault in PATH_FAULTS)
+    for finding in _path_findings(call):
+        if finding.fault in PATH_FAULTS:
+            yield finding
 
 
 def _files(call: ProposedCall) -> Iterator[Finding]:
-    return (finding for finding in _path_findings(call) if finding.fault not in PATH_FAULTS)
+    for finding in _path_findings(call):
+        if finding.fault not in PATH_FAULTS:
+            yield finding
 
 
 def _path_findings(call: ProposedCall) -> Iterable[Finding]:
@@ -236,7 +264,7 @@ def _path_findings(call: ProposedCall) -> Iterable[Finding]:
 
 
 def _overrides(method: str) -> Callable[[type[AnyTool]], bool]:
-    """Only tools that have a say in it are asked."""
+    """Return a function that checks whether a tool class overrides this method of Tool."""
     return lambda tool: getattr(tool, method) is not getattr(Tool, method)
 
 
@@ -245,17 +273,17 @@ def _has_paths(tool: type[AnyTool]) -> bool:
 
 
 OBJECTIONS: tuple[Objection, ...] = (
-    # What this Blender and this session offer, before what the policy says about it.
+    # The abilities of this Blender and this session come before the rules of the policy.
     Objection(("blender_too_old", "blender_too_new"), Stage.BLENDER, "the tool needs another Blender", _blender_range),
     Objection(("capability",), Stage.ARGUMENTS, "the session lacks a capability", _capabilities),
     Objection(("ui_missing",), Stage.BLENDER, "Blender has no user interface", _user_interface),
     Objection(("unconfined",), Stage.BLENDER, "Blender is not confined enough for foreign code", _confinement),
-    # The policy: the most particular rule first.
+    # The policy: the most specific rule comes first.
     Objection(("tool_denied", "level_denied"), Stage.ARGUMENTS, "the policy denies tool or level", _name_and_level),
     Objection(("unsafe_ops", "ui_not_agreed", "mode_denied"), Stage.ARGUMENTS, "the policy denies the mode", _mode),
     Objection(("network",), Stage.ARGUMENTS, "the policy denies the network", _network),
     Objection(("trusted_python",), Stage.ARGUMENTS, "the policy denies unconfined Python", _trusted_python),
-    # What depends on every single argument.
+    # Objections that depend on the values of the arguments.
     Objection(
         ("payload",), Stage.ARGUMENTS, "the arguments are too large", _payload,
         bounds=lambda terms: terms.limits.payload_bytes < LARGEST_PAYLOAD, by_arguments=True,
@@ -277,10 +305,10 @@ OBJECTIONS: tuple[Objection, ...] = (
         bounds=lambda terms: terms.constraints.determinism is not None, by_arguments=True, in_arguments=True,
     ),
     Objection(
-        (), Stage.BLENDER, "the tool itself knows that this Blender cannot do it", _own,
+        (), Stage.BLENDER, "the tool itself knows that this Blender cannot do it", _tool_objections,
         concerns=_overrides("examine"), by_arguments=True, in_arguments=True,
     ),
-    # Last, since the file system is asked.
+    # Paths come last, because checking them reads the file system.
     Objection(
         ("path_outside", "path_denied", "path_workspace"), Stage.ARGUMENTS, "a path may not be touched", _paths,
         concerns=_has_paths, by_arguments=True, in_arguments=True,
@@ -300,13 +328,17 @@ def approval_ruling(
     roots: tuple[tuple[str, Verdict], ...] = (),
     hidden: tuple[str, ...] = (),
 ) -> Ruling | None:
-    """What a person must be asked about a call that nothing speaks against, or None. `hidden` are hidden files that it reads."""
+    """Return the ruling that a person must approve before a call without objections runs, or None.
+
+    `roots` holds the policy roots of the call's files with their verdicts. `hidden` holds hidden files that the call reads.
+    """
     rules = terms.constraints.rules
     verdict = ruling(rules, tool.name, tool.safety_mode, _level(tool, args, level), roots)
     if TRUSTED_PYTHON in tool.capabilities_for(args):
         return Ruling(Verdict.ASK, (*verdict.reasons, "policy.trusted_python = ask"), (tool.name,), in_person=True)
     if hidden and verdict.verdict is not Verdict.DENY:
-        reasons = (*verdict.reasons, *(f"{path} is a hidden file" for path in hidden))
+        hidden_reasons = [f"{path} is a hidden file" for path in hidden]
+        reasons = (*verdict.reasons, *hidden_reasons)
         verdict = Ruling(Verdict.ASK, reasons, (*verdict.grants, *hidden))
     if verdict.verdict is not Verdict.ASK:
         return None
@@ -314,7 +346,7 @@ def approval_ruling(
 
 
 def approval_ruling_for(terms: ContractTerms, act: str, level: str) -> Ruling | None:
-    """The same for an act that is no tool."""
+    """Return the ruling that a person must approve for an act that is not a tool, or None."""
     verdict = ruling(terms.constraints.rules, act, SafetyMode.HEADLESS_SAFE, level)
     if verdict.verdict is Verdict.ASK:
         return verdict
@@ -322,5 +354,5 @@ def approval_ruling_for(terms: ContractTerms, act: str, level: str) -> Ruling | 
 
 
 def _level(tool: AnyTool, args: Any, declared: str) -> str:
-    """The level that counts: declaring more than the call's own is honoured."""
+    """Return the stricter of the declared level and the level of the call itself."""
     return max(tool.safety_level_for(args), SafetyLevel(declared), key=lambda level: level.rank).value

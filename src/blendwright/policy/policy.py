@@ -1,7 +1,7 @@
-"""What the owner of a machine allows: the content of blendwright.toml, and what it says to a call. Reading files is the app's affair.
+"""The policy of a machine: the content of blendwright.toml, and its verdict about a call. This module reads no files.
 
-Every bound has one direction in which it tightens; negotiation only ever goes that way. A part that is left out is `model_construct()`:
-the same as a call without arguments, and what validates the part is not built before it is needed.
+A smaller bound is a stricter one, and negotiation never raises a bound. The default of each part is `model_construct()`.
+It equals a call without arguments, but pydantic builds the validator of the part only when the program needs it.
 """
 
 import os
@@ -21,13 +21,13 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class Bounds(BaseModel):
-    """Base: every field is a number of which the smaller one is the stricter one."""
+    """A base for models whose fields are numbers. The smaller number is the stricter one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class Limits(Bounds):
-    """How much may come at once."""
+    """The largest amounts that a host may send at once."""
 
     calls_at_once: Annotated[int, Field(ge=1, le=64)] = Field(
         default=64,
@@ -43,7 +43,7 @@ class Limits(Bounds):
 
 
 class Costs(Bounds):
-    """What work may cost."""
+    """The limits of time, memory, disk and geometry for work in Blender."""
 
     call_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(
         default=30.0, description="Deadline of one call that neither runs code nor renders."
@@ -70,7 +70,7 @@ class Costs(Bounds):
 
 
 class LimitsAsked(Bounds):
-    """Limits that a host asks for; what it leaves out is as the policy has it."""
+    """Limits that a host asks for. The policy decides the fields that it leaves out."""
 
     calls_at_once: Count | None = None
     payload_bytes: Annotated[int, Field(ge=1024)] | None = None
@@ -79,7 +79,7 @@ class LimitsAsked(Bounds):
 
 
 class CostsAsked(Bounds):
-    """Costs that a host asks for; what it leaves out is as the policy has it."""
+    """Costs that a host asks for. The policy decides the fields that it leaves out."""
 
     call_seconds: Seconds | None = None
     code_seconds: Seconds | None = None
@@ -95,18 +95,25 @@ B = TypeVar("B", bound=Bounds)
 
 
 def tightened(bounds: B, *requests: Mapping[str, Any] | BaseModel) -> B:
-    """The same bounds, each as low as the lowest that is asked for. Nothing can raise one; null and unknown names ask for nothing."""
+    """Return a copy of the bounds in which each bound is the lowest of itself and the requested values.
+
+    A request cannot raise a bound. Null values and unknown names have no effect.
+    """
     wishes = [dict(request) for request in requests]
-    lower: dict[str, Any] = {}
+    lowered: dict[str, Any] = {}
     for name, value in bounds:
-        lowest = min([value, *(wish[name] for wish in wishes if wish.get(name) is not None)])
+        lowest = value
+        for wish in wishes:
+            requested = wish.get(name)
+            if requested is not None:
+                lowest = min(lowest, requested)
         if lowest != value:
-            lower[name] = lowest
-    return bounds.model_copy(update=lower)
+            lowered[name] = lowest
+    return bounds.model_copy(update=lowered)
 
 
 class Verdict(StrEnum):
-    """What becomes of a call; ordered from free to forbidden."""
+    """A verdict of the policy about a call, ordered from free to forbidden."""
 
     ALLOW = "allow"
     ASK = "ask"
@@ -122,7 +129,7 @@ class _Part(BaseModel):
 
 
 class Levels(_Part):
-    """By how much a call may change."""
+    """The verdicts for calls by their safety level: how much a call may change."""
 
     read_only: Verdict = Field(default=Verdict.ALLOW, description="Calls that only look.")
     safe_write: Verdict = Field(default=Verdict.ALLOW, description="Calls that make things or change what they name.")
@@ -133,7 +140,10 @@ class Levels(_Part):
 
 
 class Modes(_Part):
-    """By what a call needs around it. Context-dependent operators and the user interface are opted into here."""
+    """The verdicts for calls by their safety mode: whether a call needs the user interface or the context.
+
+    The owner opts into the user interface and into context-dependent operators here.
+    """
 
     headless_safe: Verdict = Field(default=Verdict.ALLOW, description="Calls that need no window.")
     ui_assisted: Verdict = Field(default=Verdict.DENY, description="Calls that need Blender's user interface.")
@@ -164,7 +174,7 @@ class Rules(_Part):
 
 
 class Constraints(Costs):
-    """The table [constraints]: what work may cost, and what results must be."""
+    """The table [constraints]: the limits of work, and the demands on its results."""
 
     determinism: Determinism | None = Field(default=None, description="The weakest class of results that is accepted.")
     idempotency: Idempotency = Field(
@@ -232,7 +242,7 @@ class AssetSettings(_Part):
 
 
 class Policy(_Part):
-    """All of blendwright.toml."""
+    """The content of blendwright.toml, one field for each table."""
 
     blender: BlenderChoice = BlenderChoice.model_construct()
     policy: Rules = Rules.model_construct()
@@ -245,36 +255,49 @@ class Policy(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What the rules say to a call. `reasons` name the rules that are stricter than allow, by their place in the policy."""
+    """The verdict of the rules about a call. `reasons` names the rules that are stricter than allow, by their setting."""
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
     grants: tuple[str, ...] = ()
-    """The level, mode, tool and roots that these rules are about."""
+    """The level, mode, tool and roots that the rules in `reasons` concern."""
     in_person: bool = False
-    """Only a person who has seen this very call can allow it."""
+    """True if only a person who has seen this exact call can allow it."""
     notes: tuple[str, ...] = ()
-    """What else the person must know before the answer; no rule of the policy."""
+    """Further facts that the person must know before the answer. They are not rules of the policy."""
 
 
 def ruling(rules: Rules, tool: str, mode: SafetyMode, level: str, roots: Iterable[tuple[str, Verdict]] = ()) -> Ruling:
-    """The strictest of what the rules say. A rule for the tool takes the place of the one for its level, and of nothing else."""
-    named = named_rule(rules, tool)
-    verdicts = [
-        (level, f"policy.levels.{level}", rules.levels.of(level)) if named is None else (tool, *named),
-        (mode.value, f"policy.modes.{mode.value}", rules.modes.of(mode)),
-        *((root, f"policy.roots.'{root}'", verdict) for root, verdict in roots),
-    ]
-    strict = [(name, rule, verdict) for name, rule, verdict in verdicts if verdict is not Verdict.ALLOW]
-    return Ruling(
-        max((verdict for _, _, verdict in strict), key=lambda verdict: verdict.rank, default=Verdict.ALLOW),
-        tuple(f"{rule} = {verdict.value}" for _, rule, verdict in strict),
-        tuple(name for name, _, _ in strict),
-    )
+    """Return the strictest verdict of the rules for a call, with its reasons.
+
+    A rule for the tool replaces only the rule for its level. `roots` holds policy roots of files with their verdicts.
+    """
+    tool_rule = named_rule(rules, tool)
+    if tool_rule is None:
+        verdicts = [(level, f"policy.levels.{level}", rules.levels.of(level))]
+    else:
+        verdicts = [(tool, *tool_rule)]
+    verdicts.append((mode.value, f"policy.modes.{mode.value}", rules.modes.of(mode)))
+    for root, root_verdict in roots:
+        verdicts.append((root, f"policy.roots.'{root}'", root_verdict))
+
+    strictest_verdict = Verdict.ALLOW
+    reasons: list[str] = []
+    grants: list[str] = []
+    for name, rule, verdict in verdicts:
+        if verdict is Verdict.ALLOW:
+            continue
+        strictest_verdict = max(strictest_verdict, verdict, key=lambda item: item.rank)
+        reasons.append(f"{rule} = {verdict.value}")
+        grants.append(name)
+    return Ruling(strictest_verdict, tuple(reasons), tuple(grants))
 
 
 def named_rule(rules: Rules, tool: str) -> tuple[str, Verdict] | None:
-    """The rule that names a tool: exactly, or the longest beginning."""
+    """Return the setting and the verdict of the rule that names a tool, or None.
+
+    A rule with the exact name comes first. Otherwise the longest matching beginning, such as `file.*`, counts.
+    """
     if tool in rules.tools:
         return f"policy.tools.'{tool}'", rules.tools[tool]
     fitting = [name for name in rules.tools if name.endswith("*") and tool.startswith(name[:-1])]
@@ -285,7 +308,10 @@ def named_rule(rules: Rules, tool: str) -> tuple[str, Verdict] | None:
 
 
 def nearest_root(roots: Mapping[str, Verdict], path: PurePath) -> tuple[str, Verdict] | None:
-    """The innermost of the directories that hold the path. All of them are absolute and without links."""
+    """Return the innermost root that contains the path, with its verdict, or None.
+
+    The path and the roots must be absolute and without links.
+    """
     fitting = [root for root in roots if lies_in(path, root)]
     if not fitting:
         return None
@@ -294,9 +320,14 @@ def nearest_root(roots: Mapping[str, Verdict], path: PurePath) -> tuple[str, Ver
 
 
 def lies_in(path: PurePath, root: str) -> bool:
-    """Whether a path is a directory, or something in it; both absolute and without links. Every call with files asks it many times, and
-    pathlib takes its time."""
+    """Return whether a path is the directory `root` or inside it. Both must be absolute and without links."""
     if os.sep != "/":
         return path.is_relative_to(root)
+
+    # Calls with files check this many times, and pathlib is slower than comparing strings.
     text = str(path)
-    return text == root or text.startswith(root if root.endswith("/") else f"{root}/")
+    if root.endswith("/"):
+        prefix = root
+    else:
+        prefix = f"{root}/"
+    return text == root or text.startswith(prefix)

@@ -1,6 +1,7 @@
-"""Arguments that are not shown, by their names (`audit.redact` of the policy): in questions, in the log, and where commits are shown.
+"""Redaction of arguments by their names, as `audit.redact` of the policy lists them.
 
-The journal has them all the same: without its arguments no operation could be done again.
+Blendwright hides these values in questions, in the log and in shown commits. The journal still stores them, because
+an operation cannot run again without its arguments.
 """
 
 from __future__ import annotations
@@ -16,35 +17,54 @@ HIDDEN = "…"
 
 
 def redacted(value: Any, names: Sequence[str]) -> Any:
-    """The value with everything hidden that stands under one of the names, at any depth."""
+    """Return a copy of the value that hides everything stored under one of the names, at any depth."""
     if isinstance(value, Mapping):
         mapping = cast("Mapping[str, Any]", value)
         hidden = _hidden(names)
-        return {key: HIDDEN if key.casefold() in hidden else redacted(item, names) for key, item in mapping.items()}
+        shown: dict[str, Any] = {}
+        for key, item in mapping.items():
+            if key.casefold() in hidden:
+                shown[key] = HIDDEN
+            else:
+                shown[key] = redacted(item, names)
+        return shown
     if isinstance(value, list | tuple):
         return [redacted(item, names) for item in cast("Sequence[Any]", value)]
     return value
 
 
 def _hidden(names: Sequence[str]) -> set[str]:
-    """The names, what arguments of such a name are called now, and what they were called before: a plan may say either, and so may a
-    policy. What only has such a former name is hidden along."""
-    own = {name.casefold() for name in names}
-    now = {word.casefold() for name in own for word in RENAMED.get(name, ())}
-    former = {word.casefold() for word, later in RENAMED.items() if not own.isdisjoint(map(str.casefold, later))}
-    return own | now | former
+    """Return the names in lower case, with the current and the former names of renamed arguments.
+
+    A plan and a policy may each use the current or the former name. An argument that only shares a former name is hidden too.
+    """
+    listed_names = {name.casefold() for name in names}
+    current_names = {word.casefold() for name in listed_names for word in RENAMED.get(name, ())}
+    former_names = {
+        word.casefold() for word, later in RENAMED.items() if not listed_names.isdisjoint(map(str.casefold, later))
+    }
+    return listed_names | current_names | former_names
 
 
 def redacted_receipt(receipt: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """A receipt whose result and changes do not tell what its arguments hide; its own fields stay."""
+    """Return a copy of a receipt that hides the named values inside its fields. The fields of the receipt itself stay."""
     return {field: redacted(value, names) for field, value in receipt.items()}
 
 
 def redacted_message(message: str, findings: Sequence[Finding], names: Sequence[str]) -> str:
-    """A message that is made of findings, which may quote what they are about: without those about such an argument."""
+    """Return a message made of findings, without the texts of findings about a hidden argument.
+
+    A finding may quote the value of its argument. Without such a finding, return the message unchanged.
+    """
     hidden = _hidden(names)
     secret = [finding for finding in findings if not hidden.isdisjoint(finding.pointer.casefold().split("/"))]
     if not secret:
         return message
-    hide = [replace(one, message=f"{one.pointer}: {HIDDEN}") if one in secret else one for one in findings]
-    return sentence(hide)
+
+    shown: list[Finding] = []
+    for finding in findings:
+        if finding in secret:
+            shown.append(replace(finding, message=f"{finding.pointer}: {HIDDEN}"))
+        else:
+            shown.append(finding)
+    return sentence(shown)

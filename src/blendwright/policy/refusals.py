@@ -1,6 +1,7 @@
-"""The table of refusals: every reason for which a session, a plan or a call is turned away before anything happens, with code and cure.
+"""The table of refusals: every reason to refuse a session, a plan or a call before execution, with its code and fix.
 
-Whoever refuses takes fault and cure from here and says only what was met; the documentation and the tests walk the same table.
+Code that refuses something takes fault and fix from this table and adds a message about the case. The documentation
+and the tests use the same table.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from blendwright.values.findings import Finding
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One reason to refuse. `cure` may have places for names that the refusal fills in."""
+    """A reason to refuse. `cure` is the fix; it may contain placeholders that `refusal` fills in."""
 
     fault: Fault
     when: str
@@ -191,10 +192,11 @@ RULES: dict[str, Rule] = {
 
 
 def outdated_approval(tool: str) -> Finding:
+    """Return the refusal of a call whose scene changed while a person decided about its approval."""
     return refusal(APPROVAL_OUTDATED, f"others changed the scene while a person was asked about {tool}")
 
 
 def refusal(rule: str, message: str, at: str = "", **names: str) -> Finding:
-    """A finding of this rule; `names` fill the places of its cure."""
+    """Return a finding of this rule at the JSON pointer `at`. `names` fill the placeholders of its fix."""
     row = RULES[rule]
     return Finding(row.fault, message, at, row.cure.format(**names), rule)

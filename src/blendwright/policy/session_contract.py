@@ -1,7 +1,7 @@
 """The session contract and its negotiation: who calls which Blender, with which tools, under which constraints.
 
-Pure: equal input, in whatever order, gives a byte-equal contract. Limits only tighten. What a host asks for and does not exist is
-refused by name; what exists and the policy denies is left out.
+The functions are pure: equal input in any order gives a byte-equal contract. Limits only tighten. The negotiation refuses
+an unknown feature or capability by name, and omits a feature that the policy denies.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +31,7 @@ from blendwright.values.findings import Finding, pointer_of
 from blendwright.wire.blender_profile import BlenderProfile
 
 CONTRACT_VERSION = "1.0"
-# Proven on 4.2, 4.5 and 5.0; the first that is too new is one that nobody has tried.
+# The supported range, tested with 4.2, 4.5 and 5.0. BLENDER_MAX is the first version that is too new: an untested one.
 BLENDER_MIN = (4, 2, 0)
 BLENDER_MAX = (6, 0, 0)
 FEATURES: dict[str, str] = {
@@ -41,7 +41,7 @@ FEATURES: dict[str, str] = {
     "unsafe_ops": "tools that call context-dependent operators",
 }
 
-# The deadlines of single calls: a host waits for each of them.
+# The deadlines of single calls, which a host waits for.
 WAITED_FOR: tuple[str, ...] = ("call_seconds", "code_seconds", "render_seconds")
 
 Version = tuple[int, int, int]
@@ -53,7 +53,7 @@ class _Part(BaseModel):
 
 
 class Registry(_Part):
-    """A catalogue by reference. `entries` has the fingerprint of each, so that a difference can be named."""
+    """A reference to a catalogue. `entries` has a fingerprint for each name, so that messages can name a difference."""
 
     version: str
     fingerprint: str
@@ -61,7 +61,7 @@ class Registry(_Part):
 
 
 class Proposal(_Part):
-    """What a host brings to the negotiation. Null asks for all that the policy grants."""
+    """The requests of a host in the negotiation. Null requests everything that the policy grants."""
 
     contract_version: str = Field(
         default=CONTRACT_VERSION, description="The version of the contract that the host speaks."
@@ -80,7 +80,7 @@ class Proposal(_Part):
 
 
 class Negotiation(_Part):
-    """Everything that a contract is made of."""
+    """The input of a negotiation: the proposal, the policy, the Blender and the registries."""
 
     session_id: Annotated[str, Field(min_length=1, max_length=200)]
     proposal: Proposal
@@ -91,13 +91,13 @@ class Negotiation(_Part):
 
 
 class Agreed(Constraints):
-    """The constraints of a contract: what work may cost, what results must be, and what the policy says to calls."""
+    """The constraints of a contract: the limits of work, the demands on results, and the policy's rules for calls."""
 
     rules: Rules = Rules.model_construct()
 
 
 class ContractTerms(_Part):
-    """What holds whatever Blender is used: known before one is started."""
+    """The terms of a contract that do not depend on the Blender. The core knows them before it starts one."""
 
     host: HostProfile = HostProfile.model_construct()
     capabilities: Names = tuple(sorted(CAPABILITIES))
@@ -107,26 +107,31 @@ class ContractTerms(_Part):
     ui_optional: bool = False
 
     def demanding(self, determinism: Determinism | None) -> Self:
-        """The same terms for a run or call that demands a class of results; a demand never weakens that of the session."""
+        """Return the terms for a run or call that demands a class of results. A demand never weakens the session's own."""
         if determinism is None or determinism is Determinism.NONDETERMINISTIC:
             return self
         stricter = strictest(self.constraints.determinism, determinism)
         if stricter is self.constraints.determinism:
             return self
-        return self.model_copy(update={"constraints": self.constraints.model_copy(update={"determinism": stricter})})
+        constraints = self.constraints.model_copy(update={"determinism": stricter})
+        return self.model_copy(update={"constraints": constraints})
 
     def in_background(self) -> Self:
-        """The same terms for a run in the background, which nobody waits for: one limit for all of it and for each of its calls."""
-        seconds = dict.fromkeys((*WAITED_FOR, "run_seconds"), self.constraints.background_seconds)
-        return self.model_copy(update={"constraints": self.constraints.model_copy(update=seconds)})
+        """Return the terms for a run in the background: one deadline for the run and for each of its calls.
+
+        No client waits for such a run, so the deadlines of single calls do not apply.
+        """
+        deadlines = dict.fromkeys((*WAITED_FOR, "run_seconds"), self.constraints.background_seconds)
+        constraints = self.constraints.model_copy(update=deadlines)
+        return self.model_copy(update={"constraints": constraints})
 
     def seconds_for(self, tool: AnyTool) -> float:
-        """How long one call of a tool may take."""
+        """Return the deadline of one call of a tool in seconds."""
         return getattr(self.constraints, tool.time_limit)
 
 
 class SessionContract(ContractTerms):
-    """What both sides of a session hold to."""
+    """The agreement of both sides of a session: its terms, its Blender and its registries."""
 
     contract_version: str
     session_id: str
@@ -134,7 +139,7 @@ class SessionContract(ContractTerms):
     tool_registry: Registry
     macro_registry: Registry
     fingerprints: dict[str, str]
-    """One for each part that others may compare, and `contract` for all of it except the session's id."""
+    """A fingerprint for each part that a host may compare. `contract` covers all parts except the session's id."""
 
     @property
     def fingerprint(self) -> str:
@@ -148,10 +153,11 @@ class SessionContract(ContractTerms):
 
 
 def agree(proposal: Proposal, policy: Policy) -> ContractTerms | tuple[Finding, ...]:
-    """What can be settled before Blender is started: the terms, or everything that speaks against a contract."""
+    """Return the terms that a host and a policy agree on before a Blender starts, or all findings against a contract."""
     findings = tuple(_objections(proposal))
     if findings:
         return findings
+
     rules = _granted(policy.policy, proposal.features)
     host = proposal.host
     costs = tightened(policy.constraints, proposal.constraints, dict.fromkeys(WAITED_FOR, host.call_seconds))
@@ -160,10 +166,15 @@ def agree(proposal: Proposal, policy: Policy) -> ContractTerms | tuple[Finding, 
         "idempotency": max(policy.constraints.idempotency, proposal.idempotency or "recorded"),  # in this order
         "rules": rules,
     }
-    # Both sides are validated: what is the stricter of the two needs no second look.
+    if proposal.capabilities is None:
+        capabilities = tuple(sorted(CAPABILITIES))
+    else:
+        capabilities = proposal.capabilities
+
+    # Pydantic has validated both sides, so the stricter value of the two needs no second validation.
     return ContractTerms.model_construct(
         host=host,
-        capabilities=tuple(sorted(CAPABILITIES)) if proposal.capabilities is None else proposal.capabilities,
+        capabilities=capabilities,
         constraints=Agreed.model_construct(**dict(costs) | demands),
         limits=tightened(policy.limits, proposal.limits, {"payload_bytes": host.payload_bytes}),
         audit=policy.audit,
@@ -172,11 +183,14 @@ def agree(proposal: Proposal, policy: Policy) -> ContractTerms | tuple[Finding, 
 
 
 def negotiate(negotiation: Negotiation) -> SessionContract | tuple[Finding, ...]:
-    """The contract, or everything that speaks against one."""
+    """Return the contract, or all findings against it."""
     terms = agree(negotiation.proposal, negotiation.policy)
-    findings = (terms if isinstance(terms, tuple) else ()) + tuple(_blender_range(negotiation))
-    if findings or isinstance(terms, tuple):
-        return findings
+    range_findings = tuple(_blender_range(negotiation))
+    if isinstance(terms, tuple):
+        return terms + range_findings
+    if range_findings:
+        return range_findings
+
     fields: dict[str, Any] = {name: getattr(terms, name) for name in ContractTerms.model_fields} | {
         "contract_version": CONTRACT_VERSION,
         "blender": negotiation.blender,
@@ -188,7 +202,7 @@ def negotiate(negotiation: Negotiation) -> SessionContract | tuple[Finding, ...]
 
 
 def _fingerprints(contract: Mapping[str, Any]) -> dict[str, str]:
-    """Of the content that a contract has, whatever it says of itself."""
+    """Return the fingerprints of a contract's content. They do not depend on the fingerprints that it states."""
     parts = {name: part for name, part in contract.items() if name not in ("session_id", "fingerprints")}
     return {
         "blender": digest(parts["blender"]),
@@ -201,29 +215,37 @@ def _fingerprints(contract: Mapping[str, Any]) -> dict[str, str]:
 
 
 def other_version(version: str) -> Iterator[Finding]:
-    """Where a contract, or who proposes one, is of a version that is not spoken here."""
+    """Yield a finding if this Blendwright does not support a version of the contract."""
     if version.partition(".")[0] != CONTRACT_VERSION.partition(".")[0]:
         message = f"contract_version {version[:100]} is not spoken here"
-        found = refusal("contract_version", message, "/contract_version", known=CONTRACT_VERSION)
-        yield replace(found, expected=CONTRACT_VERSION, actual=version[:100])
+        finding = refusal("contract_version", message, "/contract_version", known=CONTRACT_VERSION)
+        yield replace(finding, expected=CONTRACT_VERSION, actual=version[:100])
 
 
 def edited(contract: SessionContract) -> Iterator[Finding]:
-    """Where a contract does not have the fingerprints of its own content: somebody has changed it since it was made."""
+    """Yield a finding for each fingerprint of a contract that does not match its content.
+
+    Such a contract has changed since the negotiation.
+    """
     document = contract.to_json()
-    expected, given = _fingerprints(document), contract.fingerprints
-    stated = {pointer_of(("fingerprints", name)): (right, given.get(name)) for name, right in expected.items()}
+    expected_fingerprints = _fingerprints(document)
+
+    # The expected and the stated fingerprint for each JSON pointer.
+    pairs: dict[str, tuple[str, str | None]] = {}
+    for name, expected in expected_fingerprints.items():
+        pairs[pointer_of(("fingerprints", name))] = (expected, contract.fingerprints.get(name))
     for name in ("tool_registry", "macro_registry"):
-        stated[pointer_of((name, "fingerprint"))] = (expected[name], document[name]["fingerprint"])
-    for pointer, (right, actual) in stated.items():
-        if actual != right:
-            message = f"the contract has {str(actual)[:12]} at {pointer}, and its content gives {right[:12]}"
-            found = refusal("contract_edited", message, pointer)
-            yield replace(found, expected=right, actual=str(actual)[:100])
+        pairs[pointer_of((name, "fingerprint"))] = (expected_fingerprints[name], document[name]["fingerprint"])
+
+    for pointer, (expected, actual) in pairs.items():
+        if actual != expected:
+            message = f"the contract has {str(actual)[:12]} at {pointer}, and its content gives {expected[:12]}"
+            finding = refusal("contract_edited", message, pointer)
+            yield replace(finding, expected=expected, actual=str(actual)[:100])
 
 
 def proposal_of(contract: SessionContract) -> Proposal:
-    """What a host asks for who wants a contract again: never more than it had."""
+    """Return the proposal of a host that wants a contract again. It never requests more than the contract granted."""
     rules = contract.constraints.rules
     features = {
         "network": rules.network == "allow",
@@ -245,37 +267,42 @@ def proposal_of(contract: SessionContract) -> Proposal:
 
 
 def outdated(contract: SessionContract, tools: Registry, macros: Registry) -> Iterator[Finding]:
-    """What has changed in the registries since a contract was made; each difference by name."""
-    for word, then, now in (("tool", contract.tool_registry, tools), ("macro", contract.macro_registry, macros)):
-        if then.fingerprint == now.fingerprint:
+    """Yield a finding for each tool or macro that changed in the registries since the negotiation of a contract."""
+    registries = (("tool", contract.tool_registry, tools), ("macro", contract.macro_registry, macros))
+    for word, previous, current in registries:
+        if previous.fingerprint == current.fingerprint:
             continue
-        for name in sorted(then.entries.keys() | now.entries.keys()):
-            before, after = then.entries.get(name), now.entries.get(name)
-            if before != after:
-                if before is None:
-                    how = "is new"
-                elif after is None:
-                    how = "is gone"
-                else:
-                    how = "has changed"
-                message = f"the {word} {name} {how} since contract {contract.fingerprint[:12]}"
-                found = refusal("registry_changed", message, pointer_of((f"{word}_registry", "entries", name)))
-                yield replace(found, expected=before or "none", actual=after or "none")
+
+        for name in sorted(previous.entries.keys() | current.entries.keys()):
+            before = previous.entries.get(name)
+            after = current.entries.get(name)
+            if before == after:
+                continue
+            if before is None:
+                change = "is new"
+            elif after is None:
+                change = "is gone"
+            else:
+                change = "has changed"
+            message = f"the {word} {name} {change} since contract {contract.fingerprint[:12]}"
+            finding = refusal("registry_changed", message, pointer_of((f"{word}_registry", "entries", name)))
+            yield replace(finding, expected=before or "none", actual=after or "none")
 
 
 def other_blender(contract: SessionContract, blender: BlenderProfile) -> Iterator[Finding]:
+    """Yield a finding if a contract is for another Blender version."""
     if contract.blender.version != blender.version:
-        message = (
-            f"the contract is for Blender {contract.blender.version_string}, and this one is {blender.version_string}"
-        )
-        then, now = contract.blender.version_string, blender.version_string
-        yield replace(refusal("blender_changed", message, "/blender/version"), expected=then, actual=now)
+        expected = contract.blender.version_string
+        actual = blender.version_string
+        message = f"the contract is for Blender {expected}, and this one is {actual}"
+        finding = refusal("blender_changed", message, "/blender/version")
+        yield replace(finding, expected=expected, actual=actual)
 
 
 def registry(version: str, hashes: Mapping[str, str]) -> Registry:
-    """The reference of a catalogue, from the hash of each declaration by name."""
-    each = {name: hashes[name] for name in sorted(hashes)}
-    return Registry(version=version, fingerprint=digest(each), entries=each)
+    """Return the reference to a catalogue. `hashes` has the hash of each declaration by its name."""
+    entries = {name: hashes[name] for name in sorted(hashes)}
+    return Registry(version=version, fingerprint=digest(entries), entries=entries)
 
 
 def dotted(version: Version) -> str:
@@ -298,23 +325,28 @@ def _unknown(
 
 
 def _granted(rules: Rules, features: tuple[str, ...] | None) -> Rules:
-    """The rules with everything denied that the host does not ask for."""
+    """Return a copy of the rules that denies every feature that the host does not request."""
     if features is None:
         requested = frozenset(FEATURES)
     else:
         requested = frozenset(features)
-    denied = {
-        mode: Verdict.DENY
-        for mode, feature in (("ui_assisted", "ui_optional"), ("unsafe_ops", "unsafe_ops"))
-        if feature not in requested
+
+    denied_modes: dict[str, Verdict] = {}
+    if "ui_optional" not in requested:
+        denied_modes["ui_assisted"] = Verdict.DENY
+    if "unsafe_ops" not in requested:
+        denied_modes["unsafe_ops"] = Verdict.DENY
+
+    changes: dict[str, Any] = {
+        "modes": rules.modes.model_copy(update=denied_modes),
+        "network": rules.network,
+        "trusted_python": rules.trusted_python,
     }
-    return rules.model_copy(
-        update={
-            "modes": rules.modes.model_copy(update=denied),
-            "network": rules.network if "network" in requested else "deny",
-            "trusted_python": rules.trusted_python if "trusted_python" in requested else "deny",
-        }
-    )
+    if "network" not in requested:
+        changes["network"] = "deny"
+    if "trusted_python" not in requested:
+        changes["trusted_python"] = "deny"
+    return rules.model_copy(update=changes)
 
 
 def _blender_range(negotiation: Negotiation) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 
 class TextureFacts(TypedDict):
-    """A picture that is connected to an input of a material. Its size is 0 if the picture is missing."""
+    """A picture at an input of a material. Its size is 0 if the picture is missing."""
 
     material: str
     input: str
@@ -16,8 +16,8 @@ class TextureFacts(TypedDict):
 class FileFacts(TypedDict):
     """Measures of everything with faces, after modifiers and with instances, in world space.
 
-    `shapes` are the names of objects with faces, once for each instance. `unmapped` are those with a picture and
-    without a UV map. Bounds are [] without geometry. `open_edges` have fewer than two faces.
+    `shapes` has the names of objects with faces, once for each instance. `unmapped` has the names of objects with a
+    picture and without a UV map. Bounds are [] without geometry. `open_edges` have fewer than two faces.
     """
 
     shapes: list[str]

@@ -1,7 +1,7 @@
 """The wire between core and worker: frames of a four-byte big-endian length and that many bytes of UTF-8 JSON.
 
-Used by both sides, so it knows the standard library only. It moves bytes and bounds them; what the JSON says,
-and what to do about a broken stream, is for the two ends to decide.
+Both sides import this module, so it imports only the standard library. It transfers bytes and limits their number. Both
+ends interpret the JSON themselves, and decide how to handle a broken stream.
 
 Requests   `{"id": n, "method": "…", "params": {…}}`, ids strictly increasing from 1, the first one `hello`.
 Answers    `{"id": n, "result": …}` or `{"id": n, "error": {"code": "…", "message": "…"}}`, in the order of the requests.
@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Self
 
 # Since version 2, both sides report in their hello which package they run.
 PROTOCOL = 2
+# The largest body of a frame in bytes.
 MAX_FRAME = 32 * 1024 * 1024
 
 _LENGTH = struct.Struct(">I")
@@ -53,12 +54,14 @@ class CountingReader:
         self._buffered.close()
 
     def read_frame(self) -> bytes | None:
+        """Return the body of the next frame, or None when the stream ended between two frames."""
         body = read_frame(self._buffered)
         if body is not None:
             self._consumed += _LENGTH.size + len(body)
         return body
 
     def has_more(self) -> bool:
+        """Return whether data after the last returned frame is available now."""
         return self._raw.bytes_read > self._consumed or bool(select.select([self._raw], [], [], 0)[0])
 
 

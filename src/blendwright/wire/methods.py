@@ -19,19 +19,19 @@ class StepRequest(TypedDict):
     tool: str
     version: int
     args: Mapping[str, Any]
-    # The `mcp_call_id`, for what the worker writes into its log.
+    # The `mcp_call_id`, which the worker writes into its log.
     call: NotRequired[str]
-    # Where the worker finds or leaves the files that path arguments name.
+    # The locations at which the worker reads or writes the files of path arguments.
     files: NotRequired[Mapping[str, str]]
-    # Ask `verify` of a read-only tool too; writing tools always verify.
+    # Run `verify` of a read-only tool too. Writing tools always verify.
     verify: NotRequired[bool]
-    # Apply, then take back by this way and prove it: a rehearsal that leaves the scene as it was.
+    # Apply the step, revert it by this method and prove the reversal. Such a rehearsal leaves the scene unchanged.
     rehearse: NotRequired[str]
-    # How long it may take before the worker is ended: what can end sooner with a part of its work does.
+    # The deadline after which the core ends the worker. A tool that can return partial work does so before it.
     seconds: NotRequired[float]
-    # The steps that a core sends without waiting share an epoch: once one of them has failed, the worker refuses the rest.
+    # The steps that a core sends without waiting share an epoch. After one of them fails, the worker refuses the rest.
     epoch: NotRequired[int]
-    # Answer before the next request is looked at; otherwise a kept step may be hashed together with those behind it.
+    # Answer before reading the next request. Otherwise the worker may hash a kept step together with the following steps.
     prompt: NotRequired[bool]
     # The core discards this process and does not trust its scene, so the step captures no inverse and computes no hash.
     disposable: NotRequired[bool]
@@ -50,11 +50,11 @@ class StepAnswer(TypedDict):
     changes: list[list[str]]
     before: str
     after: str
-    # Where code ran: that its file holds the same as before, down to what no hash covers.
+    # For a step that ran code: True if its file has the same content as before, including content that no hash covers.
     unchanged: NotRequired[bool]
-    # Where code did not live to answer: what it had printed.
+    # The output of code that ended before it could answer.
     printed: NotRequired[str]
-    # How the step was taken back: None when it was kept, "failed" when the scene is not as before and must be rebuilt.
+    # The method that reverted the step. None for a kept step; "failed" if the scene differs and the core must rebuild it.
     reverted_by: str | None
     artifacts: list[str]
     plan_ms: float | None
@@ -64,11 +64,11 @@ class StepAnswer(TypedDict):
 
 CHANGE_LENGTHS = frozenset(range(3, 8))
 REVERT_FAILED = "failed"
-# Fields that no worker may send: the core alone can know them.
+# Fields that no worker may send, because only the core knows them.
 ADDED_BY_CORE = frozenset({"unchanged", "printed"})
-# In the scratch: what the code that runs has printed so far.
+# The file in the scratch directory with the output of the code so far.
 PRINTED_FILE = "printed.txt"
-# Among the files of a request: the directory for the frames of an animation, which no argument names.
+# The key, among the files of a request, of the directory for the frames of an animation. No argument names it.
 FRAMES_DIRECTORY = ":frames"
 # The error code of a step whose epoch ended with an earlier failure.
 EPOCH_CLOSED = "epoch_closed"
@@ -77,14 +77,15 @@ HIDDEN_DRIVER = "hidden_driver"
 
 
 def is_consistent(answer: StepAnswer) -> bool:
-    """Return whether the values of an answer agree: a failed step has readable findings, a kept step has none, and
-    changes have valid lengths.
+    """Return whether the values of an answer agree with each other.
+
+    A failed step has readable findings, a kept step has none, and each change has a valid length.
     """
     # The core reads the first finding of a failure, and keeps a step without findings.
     findings = answer["findings"]
     if answer["ok"] is bool(findings) or (findings and not all(map(_is_finding, findings))):
         return False
-    # Kind, name and what became of it; of a membership the two names; of what is linked its libraries besides.
+    # A change has a kind, a name and an outcome. A membership has two names; a linked datablock also has its libraries.
     return CHANGE_LENGTHS.issuperset(map(len, answer["changes"]))
 
 
@@ -93,17 +94,17 @@ def _is_finding(data: Any) -> bool:
         finding = Finding.from_json(data)
     except (KeyError, TypeError, ValueError, AttributeError):
         return False
-    optional = (finding.cure, finding.rule)
-    return type(finding.message) is type(finding.pointer) is str and all(
-        type(it) in (str, type(None)) for it in optional
-    )
+    if type(finding.message) is not str or type(finding.pointer) is not str:
+        return False
+    optional_texts = (finding.cure, finding.rule)
+    return all(type(text) in (str, type(None)) for text in optional_texts)
 
 
 class BulkRequest(TypedDict):
     """Steps to run in this order in one request, until one fails or they take too long."""
 
     steps: list[StepRequest]
-    # As for a single step; a bulk of which something is left over closes it too.
+    # As for a single step. A bulk with unfinished steps also closes its epoch.
     epoch: int
 
 
@@ -127,7 +128,7 @@ class FileRequest(TypedDict):
 
 
 class OpenRequest(FileRequest):
-    """A file to open. Without `full` its hash is not computed, and the answer has the hash of nothing.
+    """A file to open. Without `full` the worker computes no hash, and the hash in the answer is meaningless.
 
     `drop_unused` removes datablocks without users at once, which a window's file may have and the next saved file
     would lose.
@@ -160,7 +161,7 @@ class ExportRequest(FileRequest):
 
 
 class HashRequest(TypedDict):
-    """A request for the hash. With `full` it is recomputed."""
+    """A request for the hash. With `full` the worker recomputes it."""
 
     full: NotRequired[bool]
 

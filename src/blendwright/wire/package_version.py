@@ -15,7 +15,7 @@ from typing import TypedDict
 import blendwright
 
 PACKAGE = Path(blendwright.__file__).parent
-# The code of an answer to a hello that comes from another package.
+# The error code of the answer to a hello from another package.
 PACKAGE_MISMATCH = "package_mismatch"
 # The packages that run in a worker.
 FOLDERS = ("util", "values", "wire", "tool_api", "nodes", "tools", "blender")
@@ -30,6 +30,7 @@ class PackageVersion(TypedDict):
 
 
 def this_package() -> PackageVersion:
+    """Return the package of this process."""
     return {"version": blendwright.__version__, "hash": package_hash(), "python": sys.version.partition(" ")[0]}
 
 
@@ -63,6 +64,7 @@ def package_hash() -> str:
 
 
 def hash_of(package: Path) -> str:
+    """Return a hash of the paths and contents of all Python files in FOLDERS of a package."""
     content = hashlib.sha256()
     for part in FOLDERS:
         for folder, folders, files in os.walk(package / part):

@@ -65,15 +65,14 @@ class RemoteScene(ABC):
         cancel: CancelToken | None = None,
         label: str | None = None,
     ) -> Any:
-        """Send a request and wait at most `deadline` seconds. After a timeout or a cancellation the worker is
-        abandoned. Errors mention `label`.
+        """Send a request, wait at most `deadline` seconds, and return the answer.
+
+        After a timeout or a cancellation, the call abandons the worker. Errors mention `label`.
         """
 
     @abstractmethod
     def abandon(self) -> None:
-        """Give up the worker and its scene at once. Waiting calls fail with WorkerLost, and a child process is
-        killed.
-        """
+        """Give up the worker and its scene at once, and kill a child process. Waiting calls fail with WorkerLost."""
 
     @abstractmethod
     def close(self, timeout: float = 1.0) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_ty
 
 Check = Callable[[Any], bool]
 
-# A JSON number without a fraction is read as an int, also where a float is meant.
+# Python reads a JSON number without a fraction as an int, so a float field accepts both types.
 NUMBER = (float, int)
 
 
@@ -20,11 +20,17 @@ def shape(record: type, *, without: Collection[str] = (), is_sound: Check | None
     `without` names keys to exclude. `is_sound` checks the values of a record with the right shape against each other.
     """
     hints = {name: hint for name, hint in get_type_hints(record, include_extras=True).items() if name not in without}
-    # Annotations may be strings where the record is defined; `__required_keys__` does not know then what is not required.
+    # If the annotations of the record are strings, `__required_keys__` also contains keys that are not required.
     optional = {name: get_args(hint)[0] for name, hint in hints.items() if get_origin(hint) is NotRequired}
-    types = {name: frozenset(_json_types(hint)) for name, hint in (hints | optional).items()}
     required = hints.keys() - optional.keys()
-    inner = [(name, check) for name, hint in (hints | optional).items() if (check := _inner_check(hint)) is not None]
+
+    types: dict[str, frozenset[type]] = {}
+    inner: list[tuple[str, Check]] = []
+    for name, hint in (hints | optional).items():
+        types[name] = frozenset(_json_types(hint))
+        inner_check = _inner_check(hint)
+        if inner_check is not None:
+            inner.append((name, inner_check))
 
     def fits(value: Any) -> bool:
         try:
@@ -47,7 +53,7 @@ def shape(record: type, *, without: Collection[str] = (), is_sound: Check | None
 
 
 def _json_types(annotation: Any) -> tuple[type, ...]:
-    """Return the Python types that JSON of this annotation is read as."""
+    """Return the Python types of parsed JSON that fit this annotation."""
     if get_origin(annotation) is UnionType:
         types: list[type] = []
         for part in get_args(annotation):
@@ -72,10 +78,10 @@ def _inner_check(annotation: Any) -> Check | None:
     if get_origin(annotation) is UnionType:
         return next(filter(None, map(_inner_check, parts)), None)
     if get_origin(annotation) is list:
-        return _each(parts[0])
+        return _items_check(parts[0])
     if get_origin(annotation) in (dict, Mapping):
         if parts[1] is not Any:
-            values = _each(parts[1])
+            values = _items_check(parts[1])
         else:
             values = None
         if values is None:
@@ -84,12 +90,14 @@ def _inner_check(annotation: Any) -> Check | None:
     return None
 
 
-def _each(annotation: Any) -> Check:
+def _items_check(annotation: Any) -> Check:
+    """Return a check of all items of a collection. It may raise TypeError for items of another type."""
     if annotation is str:
         return _are_texts
     if annotation == list[str]:
         return _are_lists_of_texts
-    types, check = frozenset(_json_types(annotation)), _inner_check(annotation)
+    types = frozenset(_json_types(annotation))
+    check = _inner_check(annotation)
     if check is None:
         return lambda values: set(map(type, values)) <= types
     return lambda values: set(map(type, values)) <= types and all(map(check, values))

@@ -14,8 +14,9 @@ DETACHED = "detached"
 
 
 class BeginRequest(TypedDict):
-    """The beginning of a turn with this label. `wait` is the seconds that the window may delay it until no reason
-    prevents it.
+    """The beginning of a turn with this label.
+
+    `wait` is the time in seconds that the window may wait until no reason prevents the turn.
     """
 
     label: str
@@ -23,8 +24,9 @@ class BeginRequest(TypedDict):
 
 
 class BeginAnswer(SceneHash):
-    """The full hash, or the reasons that prevent the turn. `moved` counts the person's undo, redo and loads since the
-    connection.
+    """The full hash, or the reasons that prevent the turn.
+
+    `moved` counts the person's undo, redo and loads since the connection.
     """
 
     reasons: list[str]
@@ -60,8 +62,9 @@ class BringRequest(TypedDict):
 
 
 class BringAnswer(SceneHash):
-    """The full hash afterwards. `problem` is the reason why the differences could not be applied; then none of them
-    is.
+    """The full hash afterwards. If the window did not reach the expected hash, `problem` is the reason, else it is empty.
+
+    After a problem, the core reverts the turn.
     """
 
     problem: str

@@ -1,7 +1,7 @@
-"""The environment a worker starts with: what Blender needs, private places for what it writes, nothing of the user's.
+"""The environment variables of a worker: those that Blender needs, and private directories for its files.
 
-The core builds it when it starts a worker, and the worker makes the directories when it confines itself. It is built
-from nothing, never by removing from the user's environment, so that a secret with an unknown name cannot slip through.
+The core builds the environment when it starts a worker, and the worker creates the directories when it confines itself.
+The core starts from an empty environment and does not filter the user's, so no secret with an unknown name gets through.
 """
 
 import os
@@ -9,14 +9,14 @@ import site
 import sys
 from pathlib import Path
 
-# Names Python files, joined as in PATH, with TOOLS or METHODS that a worker has besides its own. The core sets it nowhere, and a
-# worker does not inherit the environment of its user: it is there only where whoever starts the worker says so, as tests do.
+# The variable with Python files, joined as in PATH, whose TOOLS or METHODS a worker gets in addition to its own. The core never
+# sets it, and a worker does not inherit the user's environment. Only code that starts a worker, such as a test, can set it.
 EXTENSIONS = "BLENDWRIGHT_WORKER_EXTENSIONS"
 
-# In the scratch: what the worker, and Blender in it, write to standard output and error.
+# The file in the scratch directory with the standard output and error of the worker and its Blender.
 LOG_NAME = "worker.log"
 
-# In the cache directory of a worker: shaders for its first picture, where the core has some.
+# The file in the cache directory of a worker with shaders for its first picture. It exists only if the core has shaders.
 SHADERS = "blendwright/shaders.tar"
 
 _HOME = "home"
@@ -35,14 +35,14 @@ def cache_directory(scratch: Path) -> Path:
 
 
 def private_environment(scratch: Path) -> dict[str, str]:
-    """Return all variables of a worker. The parent passes them instead of its own."""
+    """Return all variables of a worker. They replace the environment of the core process."""
     scratch = scratch.absolute()
     home, temporary = scratch / _HOME, scratch / _TEMPORARY
     environment = {
         "PATH": os.defpath,
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
-        # Times in files must not depend on where the machine stands, and /etc/localtime is out of reach.
+        # Times in files must not depend on the time zone of the machine, and a worker cannot read /etc/localtime.
         "TZ": "UTC",
         "HOME": str(home),
         "XDG_CACHE_HOME": str(cache_directory(scratch)),
@@ -51,20 +51,20 @@ def private_environment(scratch: Path) -> dict[str, str]:
         "XDG_STATE_HOME": str(home / ".local" / "state"),
         "XDG_RUNTIME_DIR": str(scratch / _RUNTIME),
         "TMPDIR": str(temporary),
-        # Where HOME does not decide it, Blender would install add-ons into the user's own profile.
+        # On systems that do not use HOME for it, Blender would otherwise install add-ons into the user's profile.
         "BLENDER_USER_RESOURCES": str(scratch / _PROFILE),
-        # Large pages for what Blender allocates, where the C library knows how: a step takes a tenth less time.
+        # Large memory pages for Blender, if the C library supports them. A step takes 10 % less time.
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-        # Looks through every package that is installed, for code to run.
+        # Pydantic would otherwise search every installed package for plugins to run.
         "PYDANTIC_DISABLE_PLUGINS": "__all__",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
-        # The directory the command was called in must not provide modules.
+        # The working directory must not provide modules.
         "PYTHONSAFEPATH": "1",
         "PYTHONUTF8": "1",
     }
     if site.ENABLE_USER_SITE:
-        # A private HOME would hide packages that the user installed for themselves, us among them.
+        # A private HOME would hide the packages in the user's site directory, which may include Blendwright.
         environment["PYTHONUSERBASE"] = site.getuserbase()
     if sys.platform == "win32":
         environment |= {"TEMP": str(temporary), "TMP": str(temporary), "USERPROFILE": str(home)}

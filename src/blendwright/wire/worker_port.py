@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadableFile:
-    """A file that workers may read, identified by its device and inode, so that a file that later has the same path
-    is not readable.
+    """A file that workers may read.
+
+    Its device and inode identify it, so that workers cannot read another file that later has the same path.
     """
 
     path: Path
     device: int
     inode: int
     link: str = ""
-    """Where a scene in the worker's scratch looks for it, seen from there; nowhere but at its path when empty."""
+    """The path of a link to the file, relative to the worker's scratch directory. Empty if scenes use only `path`."""
 
 
 class ChildProcess(Protocol):
@@ -31,12 +32,12 @@ class ChildProcess(Protocol):
 
     @property
     def scratch(self) -> Path:
-        """Return the only directory the worker may write to. It is removed when the worker is closed."""
+        """Return the only directory that the worker may write to. Closing the worker removes it."""
         ...
 
     @property
     def scratch_mb(self) -> int:
-        """Return the limit of its size in MB."""
+        """Return the size limit of the scratch directory in MB."""
         ...
 
     def log_tail(self) -> list[str]:
@@ -60,9 +61,10 @@ class WorkerPool(Protocol):
         self.close()
 
     def take(self, *, bare: bool = False, seconds: float | None = None) -> "RemoteScene":
-        """Return a ready worker, which the caller now owns. Raises EnvironmentUnfit when Blender cannot be started.
+        """Return a ready worker, which the caller then owns.
 
-        A `bare` worker may read none of the allowed files. Raises DeadlinePassed if none is ready within `seconds`.
+        A `bare` worker may read none of the allowed files. Raises EnvironmentUnfit if Blender cannot start, and
+        DeadlinePassed if no worker is ready within `seconds`.
         """
         ...
 
