@@ -35,7 +35,7 @@ def test_an_approval_given_elsewhere_is_good_for_that_call_once(asking: Engine) 
     again = delete(asking, name)
     assert rules_of(again) == ["approval_missing"]
     assert f"approval {id} was already used" in again.message
-    with pytest.raises(Exception, match="was used already"):
+    with pytest.raises(Exception, match="was already used"):
         answer(asking, id)
 
 

@@ -37,7 +37,7 @@ def test_a_plan_is_refused_allowed_elsewhere_and_run_again(shell: Shell) -> None
     done = shell("run", plan, "--json", code=0).document
     assert done["result"]["receipts"][0]["approval"] == waiting["id"]
     again = shell("approve", waiting["id"], "--yes", "--json", code=2).document["error"]["message"]
-    assert again == f"approval {waiting['id']} was used already"
+    assert again == f"approval {waiting['id']} was already used"
     assert shell("approve", "--json", code=0).document["approvals"] == []
     shell("run", write(shell.place, "too.json", delete("d", name="Box b")), code=2)
     (waiting,) = shell("approve", "--json", code=0).document["approvals"]

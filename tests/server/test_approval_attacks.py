@@ -139,7 +139,7 @@ def test_an_approval_that_was_given_on_the_command_line_is_spent_with_its_use(co
     assert talk(context, "legacy", back)["ok"] is True and exists(context, name)
     again = run(context, plan("spent again", delete("b", name)))
     assert again["ok"] is False and exists(context, name)
-    with pytest.raises(Refusal, match="was used already"):
+    with pytest.raises(Refusal, match="was already used"):
         approve(context, id)
 
 

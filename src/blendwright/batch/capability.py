@@ -8,9 +8,7 @@ CAPABILITY = Capability(
     name="batch",
     summary="Run one program for every row of a table on the Blenders of this machine.",
     commands={
-        "batch": Command(
-            "batch.commands.batch", "batch_app", "Run a program for every row of a table."
-        ),
+        "batch": Command("batch.commands.batch", "batch_app", "Run a program for every row of a table."),
     },
     offers={"console.batches": "batch.console.section:SECTION"},
     examples={

@@ -36,7 +36,9 @@ class TurntableArgs(Args):
         default="CAMERA",
         description="CAMERA: the camera circles the objects. OBJECTS: the objects turn, with light and camera fixed.",
     )
-    name: NewObjectName = Field(default="Turntable", description="Name of the new object, an empty that turns; must be free.")
+    name: NewObjectName = Field(
+        default="Turntable", description="Name of the new object, an empty that turns; must be free."
+    )
     start: int = Field(default=1, ge=0, le=1_000_000, description="First frame.")
     frames: int = Field(default=120, ge=2, le=48_000, description="Number of frames of all turns together.")
     turns: int = Field(default=1, ge=1, le=100, description="Number of whole turns, so that the end matches the start.")
