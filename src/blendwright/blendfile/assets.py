@@ -23,7 +23,7 @@ ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
 # The largest file in bytes, also after decompression.
 MAX_FILE_BYTES = 1 << 30
 # Limits per file.
-MAX_BLOCKS, MAX_DATABLOCKS = 2_000_000, 100_000
+MOST_BLOCKS, MAX_DATABLOCKS = 2_000_000, 100_000
 # The limit of assets in an answer, of tags per asset, and of characters per string.
 MAX_ASSETS, MAX_TAGS, MAX_TEXT_CHARS = 1000, 64, 2000
 # The largest width and height of a preview in pixels.
@@ -131,8 +131,8 @@ class _Reader:
 
     def _heads(self) -> Iterator[Head]:
         for number, head in enumerate(heads(self._data)):
-            if number >= MAX_BLOCKS:
-                raise ValueError(f"a .blend file of more than {MAX_BLOCKS} blocks")
+            if number >= MOST_BLOCKS:
+                raise ValueError(f"a .blend file of more than {MOST_BLOCKS} blocks")
             yield head
 
     def _groups(self) -> Iterator[list[Block]]:
