@@ -99,6 +99,7 @@ check: $(READY)
 	PYTHONPATH=tests $(BIN)/python scripts/generate_requirements.py --check
 	$(BIN)/python scripts/generate_nodes.py --check
 	$(BIN)/python scripts/check_docs.py
+	$(BIN)/python scripts/prose.py --check
 	$(BIN)/python scripts/check_versions.py
 
 bench: which blenders

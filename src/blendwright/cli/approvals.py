@@ -200,6 +200,6 @@ def _show_approvals(
         if request.shown and approval.state == "pending":
             out.show(request.shown)
     if any(approval.state == "approved" for approval in approvals):
-        out.show("Run the plan or call again: it goes on with this.")
+        out.show("Run the plan or call again to use this approval.")
     if not approvals:
         out.show("nothing waits for an approval")

@@ -215,8 +215,8 @@ class JournalSettings(_Part):
         Annotated[tuple[Annotated[str, Field(max_length=4096)], ...], Field(min_length=1, max_length=64)] | None
     ) = Field(
         default=None,
-        description="A command that is told the head of the audit chain on its standard input, as a list of its name and arguments; "
-        "in the user's own file only.",
+        description="A command that receives the head of the audit chain on its standard input, as a list of its name and "
+        "arguments. Only the user's own file can set it.",
     )
 
 

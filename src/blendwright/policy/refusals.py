@@ -181,7 +181,7 @@ RULES: dict[str, Rule] = {
         "Give {option}, or run the plan itself: it asks.",
     ),
     "approval_declined": Rule(
-        Fault.POLICY_BLOCKED, "a person was asked and declined", "Do without it, or run it again to be asked anew."
+        Fault.POLICY_BLOCKED, "a person was asked and declined", "Do without it, or run it again to be asked again."
     ),
     APPROVAL_OUTDATED: Rule(
         Fault.POLICY_BLOCKED,

@@ -247,11 +247,13 @@ class Scene(_Parts, Protocol):
         ...
 
     def remove(self, *blocks: Block) -> None:
-        """Delete datablocks; whoever referred to them has their pointers cleared, reversibly."""
+        """Delete datablocks reversibly, and clear the pointers of all datablocks that referred to them."""
         ...
 
     def replace(self, blocks: Sequence[Block], by: Block) -> Sequence[Block]:
-        """Whoever refers to one of these datablocks refers to `by` afterwards; they stay, unused. Returns whoever did."""
+        """Replace references to these datablocks by references to `by`, and return the datablocks that referred to them.
+
+        The replaced datablocks stay in the file without users."""
         ...
 
     def temporarily(self, target: Block, **values: Any) -> AbstractContextManager[None]:
