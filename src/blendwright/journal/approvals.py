@@ -204,7 +204,7 @@ def _answerable(store: Store, id: str) -> StoredApproval:
     if stored is None:
         message, fix = f"there is no approval {id}", "See what waits: blendwright approve"
     elif stored.state != "pending":
-        message, fix = f"approval {id} was {stored.state} already", "Run the operation again to get a new question."
+        message, fix = f"approval {id} was already {stored.state}", "Run the operation again to get a new question."
     elif row is not None and not row[-1]:
         message, fix = f"approval {id} has expired", "Run the operation again to get a new question."
     else:
