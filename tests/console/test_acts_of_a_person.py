@@ -125,7 +125,7 @@ def test_an_answer_is_for_what_was_seen_and_counts_once(page: Page, workspace: P
         assert given.json()["state"] == "approved"
         again = page.act(path, answer="approve", operation_hash=asked["operation_hash"])
         assert again.status_code == 409
-        assert "approved already" in again.json()["error"]["message"]
+        assert "already approved" in again.json()["error"]["message"]
         assert scene.run(destroying("tidy", "Box c")).ok
         assert acts(workspace, page) == ["object.delete"]
         scene.history.undo()
