@@ -277,7 +277,7 @@ def test_work_goes_on_in_the_new_blender_and_what_was_done_is_known(moved: Path,
         with pytest.raises(EnvironmentUnfit) as refused:
             scene.history.undo(1)
     target = boundary.parent
-    assert f"commit {target} was made with Blender {OLD}, this is Blender {NEW}" in refused.value.message
+    assert f"commit {target} was made with Blender {OLD}, but this is Blender {NEW}" in refused.value.message
     assert f"blendwright checkout {target} --blender {OLD}" in str(refused.value.cure)
     with read_journal(workspace) as journal:
         assert journal.recovery.quarantine() is None
