@@ -43,12 +43,18 @@ CONFIGURATION_NAMES: tuple[str, ...] = (
     "compile_commands.json", "kernel.json", "cmakelists.txt", "meson_options.txt", "conanfile.txt",
     # Python
     "*requirements*.txt", "requirements/*.txt", "*constraints*.txt", "entry_points.txt", "top_level.txt",
+    # pytest runs the doctests of such files
+    "test*.txt",
+    # Infrastructure, builds and hooks
+    "cdk.json", "*.tf.json", "*.pkr.json", "devbox.json", "docker-bake.json", "dub.json", "esy.json", "lefthook*.json", "serverless.json",
+    "pulumi.json",
     # Editors, containers and hosts of models
     "*settings.json", "settings.*.json", "tasks.json", "launch.json", "extensions.json", "keybindings.json", "devcontainer.json",
     "mcp.json", "mcp_servers.json", "hooks.json", "plugin.json", "plugins.json", "hosts.json", "daemon.json",
     # Instructions to models that read the project
     "agents.md", "agent.md", "claude.md", "claude.*.md", "gemini.md", "*instructions.md",
-    "*.prompt.md", "skill.md", "llms.txt",
+    "*.prompt.md", "*.agent.md", "*.chatmode.md", "skill.md", "llms.txt", "qwen.md", "crush.md", "warp.md", "conventions.md",
+    "commands/*.md", "agents/*.md", "opencode.json", "crush.json", "gemini-extension.json",
     # Blender loads the first two at its start, USD the libraries that the third one names
     "startup.blend", "userpref.blend", "pluginfo.json",
 )  # fmt: skip
