@@ -1,7 +1,7 @@
 """Kinds of files by name: data, which code may write without a question, and files that programs may execute or obey.
 
 The list names what is allowed. A file is data only if its suffix is listed and its name is not one that tools read their
-configuration from. Every other file needs an approval, because a name that nobody thought of may be executed tomorrow.
+configuration from. Every other file needs an approval, because a program may execute a name that the list does not know.
 """
 
 from __future__ import annotations
